@@ -47,7 +47,7 @@ static struct arena_block *add_block(struct arena *a, size_t need)
 	b = xmalloc(sizeof(*b) + size);
 	b->size = size;
 	b->used = 0;
-	/* One large piece must not end the use of a block that has room left. */
+	/* A single large allocation must not waste the remaining space of a block. */
 	if (a->last && size == need && a->last->size - a->last->used > size / 8) {
 		b->before = a->last->before;
 		a->last->before = b;

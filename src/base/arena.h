@@ -1,4 +1,4 @@
-/* arena.h: memory of one request, one batch, one picture, freed at once. */
+/* arena.h: memory for one request, batch or picture, freed all at once. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -13,6 +13,6 @@ void arena_init(struct arena *a);
 void arena_done(struct arena *a);
 
 void *arena_alloc(struct arena *a, size_t size);	/* zeroed, aligned to 16 */
-char *arena_copy(struct arena *a, const void *bytes, size_t n);	/* adds a NUL that is not counted */
+char *arena_copy(struct arena *a, const void *bytes, size_t n);	/* appends a NUL that is not counted */
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* An empty buffer points to this: readable as "", never written to. */
+/* Empty buffers point to this: readable as "", never written to. */
 static char nothing[1];
 
 void buf_init(struct buf *b)
@@ -52,8 +52,8 @@ static bool drain(struct buf *b)
 	return true;
 }
 
-/* Makes room for `n` bytes and the NUL behind them. After the first bytes that were left out all others are, too:
- * a text with a hole would look whole. */
+/* Makes room for `n` bytes and a NUL after them. After the first bytes that were dropped, all later ones are dropped,
+ * too: a text with a gap would look complete. */
 static bool make_room(struct buf *b, size_t n)
 {
 	size_t need, capacity;
@@ -79,7 +79,7 @@ static bool make_room(struct buf *b, size_t n)
 		capacity = need < 64 ? 64 : need;
 	b->data = xrealloc(b->capacity ? b->data : NULL, capacity);
 	b->capacity = capacity;
-	/* buf_reserve may be followed by no write at all, and the text must end here then. */
+	/* buf_reserve may not be followed by a write, so the text must end here. */
 	b->data[b->size] = 0;
 	return true;
 }
@@ -208,8 +208,8 @@ void buf_put_grouped(struct buf *b, int64_t v)
 
 #define DECIMALS_MAX 9
 
-/* v × 10^decimals is exact in fixed-point only up to a rounding error of the multiplication; when the result lies so
- * near to the middle between two numbers that the error could decide, printf has to. */
+/* v × 10^decimals in fixed-point has a rounding error; if the result is so close to the middle between two numbers
+ * that the error could matter, printf is used. */
 void buf_put_fixed(struct buf *b, double v, int decimals)
 {
 	static const double powers[DECIMALS_MAX + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };

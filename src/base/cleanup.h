@@ -1,7 +1,7 @@
 /* cleanup.h: resources that free themselves at the end of their scope.
  *
- * Declare the variable with _cleanup_ where the thing is born, empty (`= NULL`, `= -1`, `= { 0 }`) so that an early
- * return is harmless; give it away with TAKE_PTR or TAKE_FD. */
+ * Declare the variable with _cleanup_, initially empty (`= NULL`, `= -1`, `= { 0 }`) so that an early return is
+ * harmless; transfer ownership with TAKE_PTR or TAKE_FD. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
@@ -15,10 +15,10 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Evaluates to the pointer and leaves NULL behind. */
+/* Evaluates to the pointer and sets the variable to NULL. */
 #define TAKE_PTR(p) __extension__ ({ __typeof__(p) taken_ = (p); (p) = NULL; taken_; })
 
-/* Evaluates to the descriptor and leaves -1 behind. */
+/* Evaluates to the descriptor and sets the variable to -1. */
 #define TAKE_FD(fd) __extension__ ({ int taken_ = (fd); (fd) = -1; taken_; })
 
 static inline void freep(void *p)

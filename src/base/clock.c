@@ -1,4 +1,4 @@
-/* clock.c: converts between nanoseconds and times as people write them. */
+/* clock.c: converts between nanoseconds and times in text. */
 #include "clock.h"
 #include <ctype.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t boottime_ns)
 	int64_t offset = wall_ns - boottime_ns;
 	bool ahead = a->offset_ns && offset > a->offset_ns + NS_PER_DAY / 24;
 
-	/* Each time that it is set further ahead the day restarts. */
+	/* The day restarts each time the clock is set further ahead. */
 	if (ahead && (!a->ahead_since_ns || offset > a->ahead_offset_ns + NS_PER_DAY / 24)) {
 		a->ahead_since_ns = boottime_ns;
 		a->ahead_offset_ns = offset;
@@ -50,8 +50,8 @@ int64_t clock_age_now_ns(struct clock_age *a)
 	return clock_age_ns(a, clock_wall_ns(), clock_boottime_ns());
 }
 
-/* Reads "123" or "1.5" as nanoseconds of a unit that has `unit_ns`; returns what follows, NULL if there are no digits
- * or the result is above int64_t. By integers, because a double has no room for today's nanoseconds. */
+/* Parses "123" or "1.5" as nanoseconds, for a unit of `unit_ns`; returns the rest of the text, NULL if there are no
+ * digits or the result is above int64_t. Uses integers, because a double cannot represent today's nanoseconds. */
 static const char *read_decimal(const char *p, int64_t unit_ns, int64_t *ret_ns)
 {
 	__int128 ns = 0;
@@ -66,7 +66,7 @@ static const char *read_decimal(const char *p, int64_t unit_ns, int64_t *ret_ns)
 	ns *= unit_ns;
 	if (*p == '.')
 		for (p++; isdigit((unsigned char)*p); p++, any = true) {
-			/* Units are multiples of ten down to the nanosecond, but for minutes and the like. */
+			/* Units are multiples of ten down to the nanosecond, except minutes and longer ones. */
 			ns += (__int128)(*p - '0') * share / 10;
 			share /= 10;
 		}
@@ -101,7 +101,7 @@ int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err)
 	return err_set(err, -EINVAL, "'%s' is not a duration, such as 90s, 15m, 2h, 7d or 250ms", text);
 }
 
-/* Exactly `n` digits. */
+/* Parses exactly `n` digits. */
 static const char *read_digits(const char *p, int n, int *ret)
 {
 	*ret = 0;
@@ -113,7 +113,7 @@ static const char *read_digits(const char *p, int n, int *ret)
 	return p;
 }
 
-/* "07:30", "07:30:05", "07:30:05.25", each with an optional Z. */
+/* Parses "07:30", "07:30:05" or "07:30:05.25", each with an optional Z. */
 static const char *read_time_of_day(const char *p, struct tm *tm, int64_t *ret_fraction_ns)
 {
 	p = read_digits(p, 2, &tm->tm_hour);
@@ -148,7 +148,7 @@ static int parse_date(const char *text, int64_t *ret_ns)
 	tm.tm_mon--;
 	same = tm;
 	t = timegm(&tm);
-	/* timegm turns 31 February into 3 March, but more likely it is a typing error. */
+	/* timegm turns 31 February into 3 March, but it is more likely to be a typing error. */
 	if (tm.tm_mon != same.tm_mon || tm.tm_mday != same.tm_mday)
 		return -EINVAL;
 	*ret_ns = (int64_t)t * NS_PER_SECOND + fraction;

@@ -7,13 +7,13 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_USAGE = 1,			/* the command line makes no sense */
-	EXIT_ERROR = 2,		/* says why, and what to do */
-	EXIT_DIFFERENCE = 3,		/* above the limit that was requested */
+	EXIT_USAGE = 1,			/* invalid command line */
+	EXIT_ERROR = 2,		/* prints the reason and the remedy */
+	EXIT_DIFFERENCE = 3,		/* above the requested limit */
 	EXIT_NO_SAMPLES = 4,		/* nothing was sampled */
 };
 
-/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command should
+/* Parses the command line like options_parse, and handles --help and errors. Returns -1 if the command should
  * continue, else its exit code:
  *	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
  *		return code;
@@ -23,15 +23,16 @@ int command_options(const struct command_spec *spec, int argc, char **argv, bool
 /* Prints "strobe NAME: sentence" to standard error. Returns EXIT_ERROR. */
 int command_fail(const struct command_spec *spec, const struct err *err);
 
-/* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
+/* The same with another sentence and a hint to read --help. Returns EXIT_USAGE. */
 int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
 
-/* The number of `value` among `names`, which end with NULL; 0, the default, if it is NULL. `option` is its option:
- * "width-of". Returns 0, or EXIT_USAGE after naming the nearest value, or all of them. */
+/* Sets the index of `value` in `names`, which end with NULL; 0, the default, if `value` is NULL. `option` is the
+ * option's name: "width-of". Returns 0, or EXIT_USAGE after printing the nearest value, or all of them. */
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
 		   unsigned *ret);
 
-/* The columns of the terminal that the descriptor is; 0 for a file or a pipe, which tables may fill at any width. */
+/* Returns the number of columns of the descriptor's terminal; 0 for a file or a pipe, for which tables may have any
+ * width. */
 size_t command_terminal_width(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* completion.c: one script per shell; what an option takes is known by what --help calls its value. */
+/* completion.c: writes one script per shell; the type of an option's value is derived from its placeholder in --help. */
 #include "completion.h"
 #include "cleanup.h"
 #include "intern.h"
@@ -49,13 +49,13 @@ static bool takes_other(const struct option_spec *o)
 	return o->value && !takes_file(o) && !takes_directory(o);
 }
 
-/* Whether a command line follows "--". */
+/* Tells whether "--" is followed by another command line. */
 static bool runs_a_command(const struct command_spec *c)
 {
 	return c->usage && strstr(c->usage, "-- COMMAND");
 }
 
-/* The values of `o` that the command lists, separated by blanks; n is 0 if there are none. */
+/* Returns the values of `o` that the command lists, separated by blanks; n is 0 if there are none. */
 static struct str choices_of(const struct command_spec *c, const struct option_spec *o)
 {
 	const char *line = c->choices ? c->choices : "";
@@ -67,7 +67,7 @@ static struct str choices_of(const struct command_spec *c, const struct option_s
 	return (struct str){ "", 0 };
 }
 
-/* "svgs|compress|index": what the usage line begins with, if it is a choice of words; n is 0 otherwise. */
+/* Returns "svgs|compress|index": the start of the usage line, if it is a choice of words; n is 0 otherwise. */
 static struct str choice(const struct command_spec *c)
 {
 	const char *usage = c->usage ? c->usage : "";
@@ -82,7 +82,7 @@ static void put_words(struct buf *b, struct str words)
 		buf_putc(b, words.p[i] == '|' ? ' ' : words.p[i]);
 }
 
-/* The first sentence of a help, or its first line. */
+/* Returns the first sentence of a help text, or its first line. */
 static struct str brief(const char *help)
 {
 	size_t n = strcspn(help, "\n");
@@ -95,7 +95,7 @@ static struct str brief(const char *help)
 	return (struct str){ help, n };
 }
 
-/* Within single quotes, with a backslash before each of `special`. */
+/* Puts text in single quotes, with a backslash before each character in `special`. */
 static void put_quoted(struct buf *b, struct str text, const char *special)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -173,7 +173,8 @@ static void put_names(struct buf *b, const struct commands *all)
 		buf_printf(b, "%s%s", i ? " " : "", all->specs[i]->name);
 }
 
-/* After the cases of the commands: an operand of the command line after "--", a value, a file or an option. */
+/* Follows the cases of the commands: completes an operand of the command line after "--", a value, a file or an
+ * option. */
 static const char bash_end[] =
 	"\t*) return ;;\n"
 	"\tesac\n"
@@ -239,7 +240,7 @@ static const char *zsh_action(const struct option_spec *o)
 	return takes_file(o) ? "_files" : takes_directory(o) ? "_files -/" : " ";
 }
 
-/* '(-o --output)'{-o+,--output=}'[Write to FILE]:FILE:_files'; what may be given again has a * instead. */
+/* Puts '(-o --output)'{-o+,--output=}'[Write to FILE]:FILE:_files'; repeatable options begin with * instead. */
 static void put_zsh_option(struct buf *b, const struct command_spec *c, const struct option_spec *o)
 {
 	struct str help = brief(o->help), words = choices_of(c, o);
@@ -287,7 +288,7 @@ static void put_zsh_command(struct buf *b, const struct command_spec *c)
 	}
 }
 
-/* The names are not called `commands`, which is an array of zsh's own. */
+/* The names must not be called `commands`, which is an array of zsh's own. */
 static void put_zsh(struct buf *b, const struct commands *all)
 {
 	buf_puts(b, "#compdef strobe\n"
@@ -379,7 +380,7 @@ static void put_fish(struct buf *b, const struct commands *all)
 	buf_puts(b, "'\n");
 }
 
-/* The choices of a table and those that the program lists. */
+/* Combines the choices in the table with those that the program lists. */
 static void expand_choices(const struct command_spec *c, struct command_spec *ret, struct buf *text)
 {
 	*ret = *c;

@@ -1,4 +1,4 @@
-/* confine.c: rlimits, prctl and /proc. */
+/* confine.c: uses rlimits, prctl and /proc. */
 #include "confine.h"
 
 #include "io.h"
@@ -44,7 +44,7 @@ void confine_limit(int what, rlim_t n)
 	setrlimit(what, &r);
 }
 
-/* At the hard limit the kernel sends SIGKILL, which would say nothing of the cause. */
+/* At the hard limit the kernel sends SIGKILL, which does not reveal the cause. */
 void confine_cpu(rlim_t seconds)
 {
 	struct rlimit r = { seconds, seconds + 2 };
@@ -52,7 +52,7 @@ void confine_cpu(rlim_t seconds)
 	setrlimit(RLIMIT_CPU, &r);
 }
 
-/* Pages of address space that this process has, and those of them that it alone can write to. False if that cannot be known. */
+/* Counts pages of address space of this process, and private writable ones. Returns false if they are unknown. */
 static bool count_pages(size_t *ret_space, size_t *ret_data)
 {
 	char text[128] = "";
@@ -64,8 +64,8 @@ static bool count_pages(size_t *ret_space, size_t *ret_data)
 	return n > 0 && sscanf(text, "%zu %*u %*u %*u %*u %zu", ret_space, ret_data) == 2;
 }
 
-/* Malloc has reserved 64 MB of address space for each thread, which it makes writable as needed: without the second limit a
- * process that a thread has forked could take these, too. */
+/* Malloc reserves 64 MB of address space for each thread, and makes it writable as needed: without the second limit,
+ * a process forked by a thread could use these, too. */
 void confine_memory(rlim_t bytes)
 {
 	rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE);

@@ -1,4 +1,4 @@
-/* daemon_request.c: the daemon says in {"error": "…"} why it refuses a request. */
+/* daemon_request.c: the daemon reports in {"error": "…"} why it refuses a request. */
 #include "daemon_request.h"
 
 #include "http_get.h"
@@ -10,7 +10,7 @@
 
 #define REASON_MAX	300u
 
-/* Copies the string that follows `"error":`, or the whole of another body. Its escapes are those of json.h. */
+/* Copies the string after `"error":`, or the whole body if there is none. Its escapes are those of json.h. */
 static void put_reason(const struct buf *body, struct buf *out)
 {
 	static const char key[] = "\"error\"";

@@ -1,4 +1,4 @@
-/* demangle.c: Rust's names by hand, those of C++ by libstdc++. */
+/* demangle.c: demangles Rust's names itself, and those of C++ with libstdc++. */
 
 #include "demangle.h"
 
@@ -25,7 +25,7 @@ static bool is_hash(const char *p, size_t n)
 	return true;
 }
 
-/* "$LT$" as "<"; its length, 0 if it is no known escape. */
+/* Decodes "$LT$" as "<"; returns its length, 0 if it is not a known escape. */
 static size_t escape_at(const char *p, const char *end, struct buf *out)
 {
 	static const struct { const char *text, *is; } escapes[] = {
@@ -61,7 +61,7 @@ static void put_rust(struct buf *out, struct str s)
 {
 	const char *p = s.p, *end = s.p + s.n;
 
-	/* A name must begin with a letter, so that an underscore stands before what does not. */
+	/* A name must begin with a letter, so other characters are preceded by an underscore. */
 	if (s.n > 1 && p[0] == '_' && p[1] == '$')
 		p++;
 	while (p < end) {
@@ -78,7 +78,8 @@ static void put_rust(struct buf *out, struct str s)
 	}
 }
 
-/* LLVM makes names unique by a suffix (".0", ".cold.1"), which stays, but for the number of a module. False for other text. */
+/* LLVM makes names unique with a suffix (".0", ".cold.1"), which is kept, except the number of a module. Returns
+ * false for other text. */
 static bool put_suffix(struct buf *out, struct str rest)
 {
 	const char *module = memmem(rest.p, rest.n, ".llvm.", 6);
@@ -89,7 +90,7 @@ static bool put_suffix(struct buf *out, struct str rest)
 	return true;
 }
 
-/* "_ZN", parts with their lengths, the last of them a hash, "E". */
+/* Demangles "_ZN", parts with their lengths, the last of them a hash, "E". */
 static bool put_legacy(struct buf *out, struct str name)
 {
 	size_t at = out->size;
@@ -114,8 +115,8 @@ static bool put_legacy(struct buf *out, struct str name)
 	return false;
 }
 
-/* As perf and others leave it: the parts are divided, and the hash is still there. */
-static bool put_half_read(struct buf *out, struct str name)
+/* Demangles names left half-demangled by perf and others: the parts are separated, and the hash is still there. */
+static bool put_half_demangled(struct buf *out, struct str name)
 {
 	bool hashed = name.n > HASH_BYTES + 2 && is_hash(name.p + name.n - HASH_BYTES, HASH_BYTES) &&
 		      !memcmp(name.p + name.n - HASH_BYTES - 2, "::", 2);
@@ -173,5 +174,5 @@ bool demangle_put(struct buf *out, struct str name)
 		return true;
 	if (rust_name_put(out, name))
 		return true;
-	return text_starts(name, "_Z") ? put_cpp(out, name) : put_half_read(out, name);
+	return text_starts(name, "_Z") ? put_cpp(out, name) : put_half_demangled(out, name);
 }

@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A name from outside can be cut in the middle of a character: take the torn end away. */
-static void mend_end(char *text)
+/* A quoted name may be cut in the middle of a character: removes the incomplete one. */
+static void drop_partial_character(char *text)
 {
 	size_t n = strlen(text), i = n;
 
@@ -22,8 +22,8 @@ static void mend_end(char *text)
 	}
 }
 
-/* Quoted text may come from anywhere: it must not control a terminal, no newline is in a sentence, and no
- * password. */
+/* Quoted text may come from anywhere: it must not control a terminal, and sentences contain no newlines and no
+ * passwords. */
 static void make_plain(struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -32,7 +32,7 @@ static void make_plain(struct err *err)
 	secrets_redact(err->text, sizeof(err->text));
 	text_put_plain(&b, (struct str){ err->text, strlen(err->text) });
 	snprintf(err->text, sizeof(err->text), "%s", b.data);
-	mend_end(err->text);
+	drop_partial_character(err->text);
 }
 
 int err_set(struct err *err, int code, const char *format, ...)
@@ -51,7 +51,7 @@ int err_set(struct err *err, int code, const char *format, ...)
 	if (n < 0)
 		err->text[0] = 0;
 	else if ((size_t)n >= sizeof(err->text))
-		mend_end(err->text);
+		drop_partial_character(err->text);
 	make_plain(err);
 	return code;
 }
@@ -68,13 +68,13 @@ int err_prefix(struct err *err, const char *format, ...)
 	if (vsnprintf(before, sizeof(before), format, ap) < 0)
 		before[0] = 0;
 	va_end(ap);
-	mend_end(before);
+	drop_partial_character(before);
 	n = strlen(before);
 	memmove(err->text + n + 2, err->text, sizeof(err->text) - n - 2);
 	err->text[sizeof(err->text) - 1] = 0;
 	memcpy(err->text, before, n);
 	memcpy(err->text + n, ": ", 2);
-	mend_end(err->text);
+	drop_partial_character(err->text);
 	make_plain(err);
 	return err->code;
 }

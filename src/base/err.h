@@ -11,19 +11,19 @@
 
 struct err {
 	int code;		/* negative errno, 0 if nothing failed */
-	const char *option;	/* name of the option with the wrong value, "token-file"; NULL: not noted */
-	const char *item;	/* which one of its list; NULL: not noted */
+	const char *option;	/* name of the option with the invalid value, "token-file"; NULL: unknown */
+	const char *item;	/* which item of its list; NULL: unknown */
 	char text[1024];
 };
 
 /* Fills `err` (NULL is fine) and returns `code`, so that `return err_set(err, -errno, "…")` reads well. */
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
-/* Prepends "…: " to the sentence, and returns its code (-EIO when `err` is NULL). */
+/* Prepends "…: " to the sentence, and returns its code (-EIO if `err` is NULL). */
 int err_prefix(struct err *err, const char *format, ...) _printf_(2, 3);
 
-/* Notes the option, and the item of its list (NULL: none), whose value is wrong, for a caller that knows where it was set;
- * returns the code. Both live as long as `err`. A sentence that begins with "--OPTION" names it already. */
+/* Records the option, and the item of its list (NULL: none), whose value is invalid, for a caller that knows where it
+ * was set; returns the code. Both must live as long as `err`. A sentence that begins with "--OPTION" already names it. */
 int err_about(struct err *err, const char *option, const char *item);
 
 #endif

@@ -1,23 +1,23 @@
 /* fuzz_replay.c: the main() of a fuzz target that is built without libFuzzer.
  *
- * It runs the target over every file given, or found in a directory given, and over what is near to the small ones:
- * every truncation, and every byte changed in a few ways. So the corpus goes on testing in each ordinary `make test`
- * and with every compiler and sanitizer. It fails when there is nothing to replay. */
+ * It runs the target on every given file, or file in a given directory, and on variants of small ones: every
+ * truncation, and every byte changed in a few ways. So the corpus is also tested by every `make test`, with every
+ * compiler and sanitizer. It fails if there is nothing to replay. */
 #include "io.h"
 #include "mem.h"
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define NEAR_MAX	4096			/* bytes of a file whose neighbors are run, too */
-#define INPUTS_MAX	200000			/* bound for all neighbors together */
+#define NEAR_MAX	4096			/* size of files whose variants are tested, too */
+#define INPUTS_MAX	200000			/* limit for all variants together */
 #define FILE_MAX	((size_t)64 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t inputs, neighbors;
 
-/* In memory of exactly that size, so that a sanitizer sees each step beyond its end. */
+/* Uses memory of exactly that size, so that a sanitizer detects each access beyond its end. */
 static void run(const void *bytes, size_t n)
 {
 	uint8_t *copy = xmalloc(n);

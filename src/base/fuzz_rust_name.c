@@ -1,4 +1,5 @@
-/* fuzz_rust_name.c: any bytes as a name of Rust's second form: a bounded name comes of it, or none and nothing. */
+/* fuzz_rust_name.c: demangles any bytes as a name of Rust's second form: the result must be a bounded name, or
+ * nothing. */
 #include "rust_name.h"
 
 #include <stdlib.h>

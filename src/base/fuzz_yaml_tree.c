@@ -1,4 +1,4 @@
-/* fuzz_yaml_tree.c: any bytes as a configuration file. The tree is walked as a reader would, aliases and all. */
+/* fuzz_yaml_tree.c: parses any bytes as a configuration file, and walks the tree like a reader, including aliases. */
 #include "yaml_tree.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
-/* hash.h: XXH3 for long inputs, in the widest vectors that the processor has.
+/* hash.h: XXH3 for long inputs, with the widest vectors of the processor.
  *
- * libxxhash is compiled for any processor of its kind; on x86 it may also have the code for newer ones, which is chosen
- * at run time. The hashes are the same. For short inputs include <xxhash.h>: choosing would cost more than it saves.
+ * libxxhash is compiled for the oldest supported processor; on x86 it may also include code for newer ones, which is
+ * selected at run time. The hashes are the same. For short inputs include <xxhash.h>: choosing would cost more than
+ * it saves.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,4 +1,4 @@
-/* http_get.c: one request, one connection, HTTP/1.0 so that the body ends with it. */
+/* http_get.c: one request, one connection, HTTP/1.0, so that the end of the connection ends the body. */
 
 #include "http_get.h"
 
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 struct address {
-	char *host, *port;	/* as getaddrinfo takes them */
+	char *host, *port;	/* in getaddrinfo's form */
 	char *shown;		/* "127.0.0.1:8787", for the Host header */
 };
 
@@ -54,7 +54,7 @@ int http_check_address(const char *base, struct err *err)
 	return parse_base(base, &a, err);
 }
 
-/* Waits until the descriptor is ready for `events` or the time is over. */
+/* Waits until the descriptor is ready for `events`, or the time is over. */
 static int wait_for(int fd, short events, int64_t until)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -116,7 +116,7 @@ static int read_response(int fd, int64_t until, size_t limit, struct buf *b)
 	}
 }
 
-/* Whether a body of `n` bytes is all of what the header in front of it promises. */
+/* Tells whether a body of `n` bytes has the size announced in the header. */
 static bool is_whole(const struct buf *response, const char *body, size_t n)
 {
 	static const char name[] = "\r\nContent-Length:";
@@ -125,7 +125,7 @@ static bool is_whole(const struct buf *response, const char *body, size_t n)
 	return !length || length > body || strtoull(length + sizeof(name) - 1, NULL, 10) == n;
 }
 
-/* Returns the status of a whole response, and appends its head and its body. */
+/* Returns the status of a complete response, and appends its head and its body. */
 static int take_parts(const struct buf *response, struct buf *head, struct buf *body)
 {
 	const char *start = memmem(response->data, response->size, "\r\n\r\n", 4);
@@ -177,7 +177,7 @@ int http_get(const char *base, const char *path, const char *token, int timeout_
 	if (token)
 		buf_printf(&b, "Authorization: Bearer %s\r\n", token);
 	buf_puts(&b, "\r\n");
-	/* So little fits into any socket's buffer. */
+	/* A request this small fits into any socket's buffer. */
 	if (send(fd, b.data, b.size, MSG_NOSIGNAL) != (ssize_t)b.size)
 		return err_set(err, -EIO, "lost the connection to %s", a.shown);
 

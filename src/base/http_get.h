@@ -6,17 +6,17 @@
 #include "err.h"
 #include <stdbool.h>
 
-/* Gets `path` ("/api/v1/status") from `base` ("http://127.0.0.1:8787", "http://[::1]:8787") within `timeout_ms` and
- * appends the body, and the status line and the headers to `head` (may be NULL); `limit` bytes are the most. `token` (may be NULL)
- * is sent as a bearer token. Returns the HTTP status; -ETIME if there is a connection and no answer in time, -EPROTO if the answer is
- * not HTTP, -ECONNREFUSED and the like. */
+/* Gets `path` ("/api/v1/status") from `base` ("http://127.0.0.1:8787", "http://[::1]:8787") within `timeout_ms`, and
+ * appends the body, and the status line and headers to `head` (may be NULL), at most `limit` bytes. `token` (may be
+ * NULL) is sent as a bearer token. Returns the HTTP status; -ETIME if the connection succeeded but there was no
+ * response in time, -EPROTO if the response is not HTTP, or connection errors such as -ECONNREFUSED. */
 int http_get(const char *base, const char *path, const char *token, int timeout_ms, size_t limit, struct buf *head,
 	     struct buf *body, struct err *err);
 
-/* -EINVAL with a sentence if `base` is not an address that http_get() takes. */
+/* Returns -EINVAL with a sentence if `base` is not an address that http_get() accepts. */
 int http_check_address(const char *base, struct err *err);
 
-/* Appends the value of the first header called `name` ("Location"). Returns whether there is one. */
+/* Appends the value of the first header named `name` ("Location"). Returns whether there is one. */
 bool http_header(const struct buf *head, const char *name, struct buf *ret);
 
 #endif

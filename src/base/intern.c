@@ -29,7 +29,7 @@ static uint32_t hash_of(const char *bytes, size_t n)
 	return (uint32_t)XXH3_64bits(bytes, n);
 }
 
-/* The slot that holds the string, or the free one where it belongs. */
+/* Returns the slot that contains the string, or the free one where it belongs. */
 static size_t find(const struct intern *t, const char *bytes, size_t n, uint32_t hash)
 {
 	size_t mask = t->slot_count - 1, i = hash & mask;

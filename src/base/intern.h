@@ -6,16 +6,16 @@
 #include "map.h"
 #include <stdint.h>
 
-/* Bytes with a length; not always UTF-8, may contain NUL. Interned ones also have a NUL behind them. */
+/* Bytes with a length; not necessarily UTF-8, may contain NUL. Interned ones are also followed by a NUL. */
 struct str {
 	const char *p;
 	size_t n;
 };
 
-/* With the hash beside the number other strings are skipped without being read, which would miss the
- * cache twice. */
+/* Stores the hash next to the number, so that other strings are skipped without reading them, which would cost two
+ * cache misses. */
 struct intern_slot {
-	uint32_t number;		/* + 1, 0 is free */
+	uint32_t number;		/* + 1; 0: free */
 	uint32_t hash;
 };
 
@@ -35,7 +35,7 @@ uint32_t intern_find(const struct intern *t, const char *bytes, size_t n);	/* UI
 
 uint32_t intern_hash(struct str s);
 
-/* The same for all strings by number, from the table: nothing is hashed again. */
+/* Returns the hashes of all strings by number, from the table: nothing is hashed again. */
 void intern_hashes(const struct intern *t, uint32_t *ret);
 
 static inline struct str intern_get(const struct intern *t, uint32_t id)

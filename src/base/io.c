@@ -140,7 +140,8 @@ static int write_special(const char *path, const void *bytes, size_t n, struct e
 	return write_all(fd, path, bytes, n, err);
 }
 
-/* mkostemp makes files 0600; what was there keeps its mode, a new file gets what open would have given it. */
+/* mkostemp creates files with mode 0600; an existing file keeps its mode, a new file gets the mode that open would
+ * give it. */
 static mode_t mode_for(const char *path)
 {
 	struct stat st;
@@ -167,7 +168,7 @@ int io_write_file(const char *path, const void *bytes, size_t n, struct err *err
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return err_set(err, -EISDIR, "cannot write '%s': it is a directory", path);
 
-	/* A symbolic link stays one: what it points to is replaced. */
+	/* A symbolic link stays one: its target is replaced. */
 	real = realpath(path, NULL);
 	temporary = xasprintf("%s.XXXXXX", real ? real : path);
 	fd = mkostemp(temporary, O_CLOEXEC);

@@ -97,7 +97,7 @@ void json_u64(struct json *j, uint64_t v)
 	buf_put_u64(j->out, v);
 }
 
-/* The shortest of 15 to 17 digits that reads back as the same number. */
+/* Uses the shortest of 15 to 17 digits that parses to the same number. */
 void json_double(struct json *j, double v)
 {
 	char text[40];

@@ -14,9 +14,9 @@
 struct ledger {
 	char *path;
 	int fd;				/* O_APPEND */
-	size_t size;			/* bytes of whole records */
-	bool is_torn;			/* a failed write left bytes behind them */
-	bool is_unnamed;		/* a crash may forget that the file has its name: the directory is not synced */
+	size_t size;			/* size of the complete records */
+	bool is_torn;			/* a failed write left bytes after them */
+	bool is_unnamed;		/* the directory is not synced, so a crash may lose the file's name */
 };
 
 size_t ledger_size(const struct ledger *l)
@@ -42,7 +42,7 @@ void ledger_put(struct buf *out, const void *body, size_t n)
 	buf_put(out, body, n);
 }
 
-/* Returns how many of the bytes are whole records. */
+/* Returns the size of the complete records. */
 static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, void *data)
 {
 	size_t at = 0;
@@ -65,8 +65,8 @@ static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, vo
 
 /* --- The file --- */
 
-/* The next record would stand behind what is torn, and never be read. */
-static int mend(struct ledger *l, struct err *err)
+/* Otherwise the next record would follow the torn one, and never be read. */
+static int truncate_torn(struct ledger *l, struct err *err)
 {
 	l->is_torn = ftruncate(l->fd, (off_t)l->size) != 0;
 	return l->is_torn ? failed(l, "undo a write to", err) : 0;
@@ -101,14 +101,14 @@ int ledger_append(struct ledger *l, const struct buf *body, bool durable, struct
 
 	buf_init(&record);
 	ledger_put(&record, body->data, body->size);
-	r = l->is_torn ? mend(l, err) : 0;
+	r = l->is_torn ? truncate_torn(l, err) : 0;
 	if (r < 0)
 		return r;
 	r = write_records(l, l->fd, &record, err);
 	if (r >= 0 && durable)
 		r = sync_file(l, err);
 	if (r < 0) {
-		mend(l, NULL);
+		truncate_torn(l, NULL);
 		return r;
 	}
 	l->size += record.size;
@@ -120,7 +120,7 @@ static int write_new(const struct ledger *l, const char *path, const struct buf 
 	_cleanup_(fd_closep) int fd = -1;
 	int r;
 
-	if (unlink(path) && errno != ENOENT)	/* left by a run that was killed */
+	if (unlink(path) && errno != ENOENT)	/* left over from a killed process */
 		return failed(l, "renew", err);
 	r = private_file_open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, &fd, err);
 	if (r < 0)
@@ -170,7 +170,7 @@ static int read_file(struct ledger *l, ledger_read_fn *read, void *data, size_t 
 		return r;
 	l->size = read_records(bytes.data, bytes.size, read, data);
 	*ret_cut = bytes.size - l->size;
-	return *ret_cut ? mend(l, err) : 0;
+	return *ret_cut ? truncate_torn(l, err) : 0;
 }
 
 int ledger_open(const char *path, ledger_read_fn *read, void *data, size_t *ret_cut, struct ledger **ret,

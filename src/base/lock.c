@@ -1,10 +1,10 @@
-/* lock.c: the holder is written by the thread that holds the mutex only, so any thread can tell whether it is itself. */
+/* lock.c: only the thread that holds the mutex writes `holder`, so any thread can tell whether it is the holder. */
 #include "lock.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 
-/* Its address is the mark of a thread: no two threads that live have the same. */
+/* Its address identifies a thread: no two live threads have the same. */
 static _Thread_local char mark;
 
 static void set_holder(struct lock *l, const void *holder)

@@ -11,7 +11,7 @@
 
 static atomic_int log_level = 2;
 
-/* The journal's numbers, as syslog has them. */
+/* Priorities of the journal and of syslog. */
 static const int priorities[] = { 3, 4, 6, 7 };
 
 void log_set_level(int level)
@@ -46,7 +46,7 @@ static void log_line(int level, const char *format, va_list ap)
 		buf_printf(&line, "<%d>", priorities[level]);
 	else
 		buf_puts(&line, "strobe: ");
-	/* The line may quote text from outside: no newline and no escape sequence gets through. */
+	/* The line may quote text from outside: newlines and escape sequences are replaced. */
 	text_put_plain(&line, (struct str){ text, strlen(text) });
 	buf_putc(&line, '\n');
 	while (done < line.size) {

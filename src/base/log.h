@@ -14,7 +14,7 @@ void log_warning(const char *format, ...) _printf_(1, 2);
 void log_info(const char *format, ...) _printf_(1, 2);
 void log_debug(const char *format, ...) _printf_(1, 2);
 
-/* For recurring events, such as drops: true at most once a minute for each `*next_ns`, which starts at 0. */
+/* For recurring events, such as drops: returns true at most once a minute for each `*next_ns`, which starts at 0. */
 bool log_is_due(int64_t *next_ns);
 
 /* 0 errors, 1 warnings, 2 also events (the default), 3 also debugging. */

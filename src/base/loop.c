@@ -15,7 +15,7 @@ struct loop {
 	bool stopped;
 	int status;
 
-	/* The events of this turn that were not delivered yet; loop_remove takes the dead ones out. */
+	/* The events of this turn not delivered yet; loop_remove deletes those of removed watches. */
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int event_count, event_at;
 

@@ -7,7 +7,7 @@
 
 #define CAPACITY_FIRST 16
 
-/* Key and value side by side, because a large map misses the cache once per lookup. */
+/* Key and value are adjacent, because a large map has a cache miss per lookup. */
 struct map_entry {
 	uint64_t key;
 	uint32_t value;
@@ -28,13 +28,13 @@ void map_done(struct map *m)
 
 void map_clear(struct map *m)
 {
-	/* All bytes 0xff are MAP_NONE. */
+	/* Filling with 0xff sets all values to MAP_NONE. */
 	if (m->capacity)
 		memset(m->entries, 0xff, m->capacity * sizeof(*m->entries));
 	m->count = 0;
 }
 
-/* Pairs of small numbers and addresses are far from random in their low bits. */
+/* The low bits of packed small numbers and of addresses are far from random. */
 static inline uint64_t mix(uint64_t key)
 {
 	key ^= key >> 32;
@@ -79,7 +79,7 @@ uint32_t *map_slot(struct map *m, uint64_t key)
 {
 	struct map_entry *e;
 
-	/* Above two thirds linear probing begins to run long. */
+	/* Above two thirds, probe sequences become long. */
 	if (m->count * 3 >= m->capacity * 2)
 		grow(m);
 	e = find(m, key);

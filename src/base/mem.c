@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Says so without allocating, which is what just failed. */
+/* Reports it without allocating, which is what just failed. */
 void mem_exhausted(size_t size)
 {
 	dprintf(STDERR_FILENO, "strobe: out of memory: could not get %zu bytes\n", size);
@@ -90,7 +90,7 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 }
 
 #define TOP_PAD_DEFAULT	(128 << 10)
-#define WORTH_IT	(64u << 20)			/* a quarter of less is few huge pages */
+#define WORTH_IT	(64u << 20)			/* a quarter of less is only a few huge pages */
 #define HEAP_LEAST	(16u << 20)
 #define MAPPED_LEAST	(8u << 20)
 
@@ -106,7 +106,7 @@ void mem_prefer_huge_pages(size_t limit)
 
 	if (limit < WORTH_IT)
 		return;
-	mallopt(M_MMAP_THRESHOLD, within(limit / 16, MAPPED_LEAST, 32u << 20));	/* the most that every glibc takes */
+	mallopt(M_MMAP_THRESHOLD, within(limit / 16, MAPPED_LEAST, 32u << 20));	/* accepted by every glibc */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	mallopt(M_TOP_PAD, within(limit / 8, HEAP_LEAST, INT_MAX));
 	block = malloc(1 << 20);			/* more than is free now, so the heap grows */

@@ -1,4 +1,4 @@
-/* options.c: reads the command line by the table; options_help.c shows the same table to people. */
+/* options.c: parses the command line according to the table; options_help.c prints the same table. */
 #include "options.h"
 #include "mem.h"
 #include <assert.h>
@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The edit distance of two words: letters added, dropped, changed, or swapped with the next. */
+/* Returns the edit distance of two words: letters added, dropped, changed, or swapped with the next. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][NEAREST_MAX + 1];
@@ -46,7 +46,7 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 	return rows[n % 3][m];
 }
 
-/* Lets `name` take the place of `best` if it is nearer to the word. */
+/* Replaces `best` with `name` if that is nearer to the word. */
 static void consider(const char *word, size_t n, const char *name, const char **best, size_t *best_distance)
 {
 	size_t m = strlen(name), d;
@@ -54,10 +54,10 @@ static void consider(const char *word, size_t n, const char *name, const char **
 	if (n == 0 || n > NEAREST_MAX || m > NEAREST_MAX)
 		return;
 	d = distance(word, n, name, m);
-	/* The start of a name is a likely thing to type, however long the rest is. */
+	/* The start of a name is likely to be typed, no matter how long the rest is. */
 	if (n >= 3 && m > n && !memcmp(word, name, n))
 		d = 1;
-	/* A third of the letters may be wrong; more is another word. */
+	/* A third of the letters may be wrong; beyond that it is another word. */
 	if (d <= 1 + n / 4 && d < n && d < *best_distance) {
 		*best = name;
 		*best_distance = d;
@@ -97,7 +97,8 @@ static bool begins(const char *word, const char *name)
 	return !strncmp(word, name, strlen(word));
 }
 
-/* By the whole name, or a prefix that fits one only. NULL with the sentence in `err` if none or several fit. */
+/* Finds an option by its full name, or an unambiguous prefix. Returns NULL with the sentence in `err` if none or
+ * several match. */
 static const struct option_spec *find_long(const struct command_spec *c, const char *name, size_t n, struct err *err)
 {
 	const struct option_spec *found = NULL, *other = NULL;
@@ -110,7 +111,7 @@ static const struct option_spec *find_long(const struct command_spec *c, const c
 		if (o->name && o->kind != OPTION_HEADING && !strncmp(o->name, name, n)) {
 			if (!o->name[n])
 				return o;
-			/* Hidden options are for those who know them by heart. */
+			/* Hidden options must be typed in full. */
 			if (o->help && (!found || begins(o->name, found->name)))
 				found = o;
 			else if (o->help && !other && !begins(found->name, o->name))
@@ -144,7 +145,7 @@ static const struct option_spec *find_letter(const struct command_spec *c, char 
 
 /* --- Storing values --- */
 
-/* The option as the person knows it, for sentences. */
+/* Returns the option as the user knows it, for errors. */
 static const char *shown(const struct option_spec *o, char out[64])
 {
 	if (o->name)
@@ -207,7 +208,7 @@ static int store(const struct option_spec *o, const char *value, struct err *err
 
 struct walk {
 	const struct command_spec *command;
-	int argc, at;		/* argv[at] is the next one to parse */
+	int argc, at;		/* argv[at] is the next one to be parsed */
 	char **argv;
 	bool help;
 };
@@ -241,7 +242,7 @@ static int take_long(struct walk *w, const char *text, struct err *err)
 	return store(o, w->argv[w->at++], err);
 }
 
-/* "-abc", "-oFILE", "-o FILE". */
+/* Parses "-abc", "-oFILE" or "-o FILE". */
 static int take_letters(struct walk *w, const char *text, struct err *err)
 {
 	for (; *text; text++) {
@@ -269,7 +270,7 @@ static int take_letters(struct walk *w, const char *text, struct err *err)
 	return 0;
 }
 
-/* "-title=Week" where commands take that. */
+/* "-title=Week", for commands that accept it. */
 static bool is_single_dash(const struct command_spec *c, const char *text)
 {
 	size_t n = strcspn(text, "=");

@@ -1,8 +1,8 @@
-/* options.h: the command line of one command, from one table that also makes --help and the man page.
+/* options.h: parses the command line of one command according to a table, which also generates --help and the man page.
  *
- * Long options take "--name VALUE" and "--name=VALUE"; a long option is known by its whole name or a unique prefix,
- * also one of several names of which it is the shortest ("--wid" is --width where there is --width-of);
- * short ones cluster (-ab) and take "-oFILE" and "-o FILE". "--" ends options. --help and -h are added by itself.
+ * Long options take "--name VALUE" and "--name=VALUE"; a long option may be shortened to a unique prefix, or to a
+ * prefix of several names of which it is the shortest ("--wid" is --width even if there is --width-of); short ones
+ * may be combined (-ab) and take "-oFILE" and "-o FILE". "--" ends options. --help and -h are added automatically.
  * An unknown option is an error that names the nearest known one. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -32,7 +32,7 @@ struct option_spec {
 	const char *value;	/* placeholder of the value in --help, such as "FILE"; NULL for flags */
 	void *target;
 	const char *help;	/* one sentence on one line of --help; NULL hides the option (accepted, not shown) */
-	const char *detail;	/* more sentences, for the man page; NULL: there are none */
+	const char *detail;	/* additional sentences for the man page; NULL: none */
 };
 
 struct command_spec {
@@ -42,7 +42,7 @@ struct command_spec {
 	const char *description;	/* paragraphs for --help and the man page; NULL if the summary is enough */
 	const char *examples;	/* lines; NULL if there are none */
 	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
-	bool single_dash;	/* "-name" is "--name" too, as Getopt::Long has it; "-oFILE" is still -o unless it
+	bool single_dash;	/* "-name" means "--name", too, like Getopt::Long; "-oFILE" is still -o unless it
 				 * begins a name */
 	const char *choices;	/* values of options for shell completion, a line per option: "clock wall cpu\n"; NULL if
 				 * there are none */
@@ -51,16 +51,16 @@ struct command_spec {
 					 * none */
 };
 
-/* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With
- * `stop_at_operand` everything from the first operand on is an operand (`strobe run -- php -v`).
- * Returns 0, 1 if --help was requested (the caller prints options_help), or -EINVAL. */
+/* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands is their number. With
+ * `stop_at_operand`, everything from the first operand on is an operand (`strobe run -- php -v`). Returns 0, 1 if
+ * --help was requested (the caller prints options_help), or -EINVAL. */
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err);
 
 void options_help(const struct command_spec *c, struct buf *out);	/* text, at most 80 columns */
 void options_man(const struct command_spec *c, struct buf *out);	/* roff for man strobe-NAME(1) */
 
-/* The item of `names` (ends with NULL) nearest to `word` by edits, or NULL if none is near. */
+/* Returns the item of `names` (ends with NULL) with the smallest edit distance to `word`, or NULL if none is close. */
 const char *options_nearest(const char *word, const char *const *names);
 
 #endif

@@ -1,4 +1,4 @@
-/* options_help.c: the table of options as --help text and as a man page. */
+/* options_help.c: prints the table of options as --help text and as a man page. */
 #include "options.h"
 #include "clock.h"
 #include "mem.h"
@@ -8,8 +8,8 @@
 
 #define WIDTH		80
 #define INDENT		2
-#define NO_BREAK	'~'	/* in no usage */
-#define HELP_COLUMN	28	/* at least */
+#define NO_BREAK	'~'	/* does not occur in usages */
+#define HELP_COLUMN	28	/* minimum */
 
 static bool is_end(const struct option_spec *o)
 {
@@ -22,11 +22,11 @@ static void put_spaces(struct buf *out, size_t n)
 		buf_putc(out, ' ');
 }
 
-/* Breaks `text` at spaces so that no line is wider than WIDTH; the first begins at `column`, the next at `indent`.
- * A newline in it ends a line; an empty line stays one. A word that is wider alone stands alone. */
+/* Breaks `text` at spaces so that no line is wider than WIDTH; the first begins at `column`, others at `indent`. A
+ * newline ends a line; empty lines are kept. A word that is too wide gets its own line. */
 static void put_wrapped(struct buf *out, const char *text, size_t column, size_t indent)
 {
-	bool fresh = true;	/* nothing stands on this line yet, but the indent */
+	bool fresh = true;	/* only the indent has been written on this line */
 
 	while (*text) {
 		size_t n = strcspn(text, " \n"), width = text_columns((struct str){ text, n });
@@ -57,7 +57,7 @@ static void put_wrapped(struct buf *out, const char *text, size_t column, size_t
 	buf_putc(out, '\n');
 }
 
-/* Whether the options take durations, or the description says that URLs do. */
+/* Tells whether the options take durations, or the description mentions them for URLs. */
 static bool has_durations(const struct command_spec *c)
 {
 	bool has = c->description && strstr(c->description, "DURATION");
@@ -79,7 +79,7 @@ static void put_description(struct buf *out, const struct command_spec *c)
 		buf_puts(out, "\n\nDURATION is " CLOCK_DURATION_FORMS ".");
 }
 
-/* "-o, --output FILE" */
+/* Puts "-o, --output FILE". */
 static void put_forms(struct buf *out, const struct option_spec *o)
 {
 	if (o->letter)
@@ -101,7 +101,7 @@ static size_t forms_width(const struct option_spec *o)
 	return text_columns((struct str){ forms.data, forms.size });
 }
 
-/* All texts of a command begin in one column, behind its longest option. */
+/* All texts of a command begin in the same column, after its longest option. */
 static size_t help_column(const struct command_spec *c)
 {
 	size_t column = HELP_COLUMN;
@@ -127,7 +127,7 @@ static void put_option(struct buf *out, const struct option_spec *o, size_t colu
 
 static const struct option_spec help_option = { OPTION_FLAG, 'h', "help", NULL, NULL, "Show this help and exit." };
 
-/* The line that --help begins with. "[--by GROUP]" stays in one piece. */
+/* Puts the first line of --help. "[--by GROUP]" is not broken. */
 static void put_usage(struct buf *out, const struct command_spec *c)
 {
 	_cleanup_(freep) char *usage = xstrdup(c->usage ? c->usage : "");
@@ -166,7 +166,7 @@ static void put_indented(struct buf *out, const char *lines)
 	}
 }
 
-/* --help closes the options before the first heading, or the whole table if it begins with one. `o` is the next entry. */
+/* --help comes last before the first heading, or at the end of the table if it begins with one. `o` is the next entry. */
 static bool is_place_for_help(const struct command_spec *c, const struct option_spec *o, bool *shown, unsigned options_before)
 {
 	bool has_headings_only = c->options->kind == OPTION_HEADING;
@@ -224,7 +224,7 @@ void options_help(const struct command_spec *c, struct buf *out)
 
 /* --- The man page --- */
 
-/* Backslashes and hyphens are roff's, and so is a dot or an apostrophe at the start of a line. */
+/* Escapes backslashes and hyphens for roff, and a dot or an apostrophe at the start of a line. */
 static void put_roff(struct buf *out, const char *text)
 {
 	bool start = out->size == 0 || out->data[out->size - 1] == '\n';
@@ -242,7 +242,7 @@ static void put_roff(struct buf *out, const char *text)
 	}
 }
 
-/* Paragraphs are divided by empty lines. */
+/* Paragraphs are separated by empty lines. */
 static void put_roff_paragraphs(struct buf *out, const char *text)
 {
 	while (*text) {

@@ -15,7 +15,7 @@ static const char *env(const char *name)
 	return v && *v ? v : NULL;
 }
 
-/* The directory of the user's state; NULL if there is no place for it. */
+/* Returns the directory of the user's state; NULL if it cannot be determined. */
 static char *state_directory(void)
 {
 	if (env("XDG_STATE_HOME"))
@@ -23,8 +23,8 @@ static char *state_directory(void)
 	return env("HOME") ? xasprintf("%s/.local/state/strobe", env("HOME")) : NULL;
 }
 
-/* PHP looks in the same places (socket_path of the extension). Without a login session there is often no XDG_RUNTIME_DIR
- * (cron, su, a container); not /tmp, where others may wait at our name. */
+/* PHP looks in the same places (socket_path of the extension). Without a login session XDG_RUNTIME_DIR is often unset
+ * (cron, su, a container); /tmp is not used, since other users could create our name there. */
 static char *own_socket_directory(void)
 {
 	_cleanup_(freep) char *of_user = xasprintf("/run/user/%lu", (unsigned long)geteuid());
@@ -36,7 +36,7 @@ static char *own_socket_directory(void)
 	return state_directory();
 }
 
-/* `*ret_directory` is NULL where the person chose the socket. */
+/* `*ret_directory` is NULL if the user chose the socket. */
 static int find_socket(char **ret_url, char **ret_directory, struct err *err)
 {
 	_cleanup_(freep) char *directory = NULL;
@@ -88,9 +88,9 @@ int paths_store(char **ret_url, struct err *err)
 	const char *set = env("STATE_DIRECTORY");
 	_cleanup_(freep) char *own = state_directory();
 
-	if (set)		/* systemd separates several by colons */
+	if (set)		/* systemd separates several with colons */
 		*ret_url = xasprintf("sqlite:%.*s", (int)strcspn(set, ":"), set);
-	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* if it is set it is used, for root too */
+	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* if set, it is used for root, too */
 		*ret_url = xstrdup("sqlite:/var/lib/strobe");
 	else if (own)
 		*ret_url = xasprintf("sqlite:%s", own);

@@ -1,4 +1,4 @@
-/* private_file.c: open, read and replace without following links. */
+/* private_file.c: opens, reads and replaces files without following links. */
 #include "private_file.h"
 
 #include "io.h"
@@ -22,7 +22,7 @@ static int check(int fd, const char *path, struct err *err)
 	return 0;
 }
 
-/* O_NONBLOCK: a FIFO in its place must not hold up the start. */
+/* O_NONBLOCK: a FIFO in its place must not block the start. */
 int private_file_open(const char *path, int flags, int *ret_fd, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);

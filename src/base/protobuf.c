@@ -10,7 +10,7 @@ static bool take_varint(struct protobuf *m, uint64_t *ret)
 	for (unsigned shift = 0; shift < 70 && m->p < m->end; shift += 7) {
 		uint8_t byte = *m->p++;
 
-		/* The tenth byte has room for one bit. */
+		/* The tenth byte only has room for one bit. */
 		if (shift == 63 && byte > 1)
 			return false;
 		v |= (uint64_t)(byte & 0x7f) << shift;

@@ -1,11 +1,11 @@
-/* protobuf.h: as much of Protocol Buffers' wire format as we need:
+/* protobuf.h: the part of Protocol Buffers' wire format that we need:
  * https://protobuf.dev/programming-guides/encoding.
  *
  *	message		field…
  *	field		varint of (number << 3 | type), then by type
  *	type 0		varint, 7 bits per byte, the lowest first, at most 10 bytes
  *	type 1, 5	8, 4 bytes
- *	type 2		varint of a size, and so many bytes: a string, a message, or numbers that are packed
+ *	type 2		varint of a size, and that many bytes: a string, a message, or packed numbers
  */
 #ifndef BASE_PROTOBUF_H
 #define BASE_PROTOBUF_H
@@ -23,14 +23,15 @@ struct protobuf_field {
 	struct protobuf bytes;		/* for type 2 */
 };
 
-/* The next field; false at the end, or if the rest is malformed (then p is not at the end). */
+/* Reads the next field; returns false at the end, or if the rest is malformed (then p is not at the end). */
 bool protobuf_next(struct protobuf *m, struct protobuf_field *ret);
 
-/* The next number of packed ones, or the only one of a field that is none; false at the end, or when it is damaged. */
+/* Reads the next packed number, or the only number of a field that is not packed; returns false at the end, or if it
+ * is damaged. */
 bool protobuf_packed(struct protobuf_field *f, uint64_t *ret);
-bool protobuf_packed_ended(const struct protobuf_field *f);	/* whether all were given */
+bool protobuf_packed_ended(const struct protobuf_field *f);	/* whether all were read */
 
-/* Numbers that are 0 are left out, as they are what a missing field means. */
+/* Zeros are left out, since a missing field means 0. */
 void protobuf_put_number(struct buf *b, uint32_t number, uint64_t value);
 void protobuf_put_bytes(struct buf *b, uint32_t number, const void *bytes, size_t n);
 void protobuf_put_double(struct buf *b, uint32_t number, double value);

@@ -1,11 +1,11 @@
-/* punycode.c: each number of the text says how far the next character is from the last, in code and in place. */
+/* punycode.c: each number in the text is the distance from the last character to the next, in code point and position. */
 #include "punycode.h"
 
 #include "text.h"
 
 #include <string.h>
 
-/* RFC 3492, section 6.1. */
+/* As in RFC 3492, section 6.1. */
 static uint32_t adapt(uint32_t delta, bool first, uint32_t count)
 {
 	uint32_t k = 0;
@@ -24,7 +24,7 @@ static int punycode_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' + 26 : -1;
 }
 
-/* One number of variable length; false if it is malformed. */
+/* Reads one number of variable length; returns false if it is malformed. */
 static bool take_delta(struct str *s, uint32_t bias, uint32_t *ret)
 {
 	uint64_t weight = 1, n = 0;

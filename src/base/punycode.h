@@ -1,4 +1,4 @@
-/* punycode.h: identifiers with characters beyond ASCII, as mangled names write them (RFC 3492). */
+/* punycode.h: decodes identifiers with characters beyond ASCII in mangled names (RFC 3492). */
 #ifndef BASE_PUNYCODE_H
 #define BASE_PUNYCODE_H
 
@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PUNYCODE_MAX	256u	/* code points of an identifier */
+#define PUNYCODE_MAX	256u	/* code points per identifier */
 
-/* `plain` are the ASCII characters, `s` says where others stand among them. False if that is malformed or too long. */
+/* `plain` has the ASCII characters, `s` encodes the others and their positions. Returns false if that is malformed or
+ * too long. */
 bool punycode_decode(struct str plain, struct str s, uint32_t codes[PUNYCODE_MAX], uint32_t *ret_count);
 
 #endif

@@ -1,4 +1,4 @@
-/* rust_const.c: constants among the arguments of a name: numbers, text, tuples and structs. */
+/* rust_const.c: demangles constants among the arguments of a name: numbers, text, tuples and structs. */
 #include "rust_reader.h"
 
 #include "text.h"
@@ -17,7 +17,7 @@ static struct str take_hex(struct rust_reader *r)
 	return s;
 }
 
-/* False above 64 bits. */
+/* Returns false above 64 bits. */
 static bool parse_hex(struct str s, uint64_t *ret)
 {
 	*ret = 0;
@@ -55,7 +55,7 @@ static void put_bool(struct rust_reader *r)
 		rust_put(r, n ? "true" : "false");
 }
 
-/* One that stands between `quote`s. */
+/* Puts a character within `quote`s, or escaped. */
 static void put_character(struct rust_reader *r, uint64_t c, char quote)
 {
 	if (!text_is_code_point(c))
@@ -91,7 +91,7 @@ static void put_char(struct rust_reader *r)
 	rust_put(r, "'");
 }
 
-/* Bytes of UTF-8, two digits each. */
+/* Decodes UTF-8 bytes with two digits each. */
 static void put_string(struct rust_reader *r)
 {
 	struct str s = take_hex(r);
@@ -132,7 +132,7 @@ static void put_value(struct rust_reader *r)
 	rust_put_const(r, true);
 }
 
-/* A struct, or one of an enum's cases. */
+/* Puts a struct, or a variant of an enum. */
 static void put_fields(struct rust_reader *r)
 {
 	rust_put_path(r, true);
@@ -154,7 +154,7 @@ static void put_fields(struct rust_reader *r)
 	}
 }
 
-/* Outside of expressions these stand in braces. */
+/* Outside expressions, these are in braces. */
 static void put_composed(struct rust_reader *r, char tag, bool in_value)
 {
 	bool text = tag == 'R' && rust_eat(r, 'e');

@@ -11,7 +11,7 @@
 
 /* --- Lifetimes and arguments --- */
 
-/* 0 is a lifetime without a name, 1 the one that was bound last. */
+/* 0 is a lifetime without a name, 1 the one bound last. */
 static void put_lifetime(struct rust_reader *r, uint64_t n)
 {
 	char name[3] = "'a";
@@ -32,7 +32,7 @@ static void put_lifetime(struct rust_reader *r, uint64_t n)
 	}
 }
 
-/* Returns how many lifetimes are bound by it. */
+/* Returns the number of lifetimes bound. */
 static uint64_t put_binder(struct rust_reader *r)
 {
 	uint64_t n = rust_take_optional_62(r, 'G');
@@ -64,7 +64,7 @@ static void put_argument(struct rust_reader *r)
 
 /* --- Paths --- */
 
-/* A nested path; a capital letter marks parts without a name in the source. */
+/* Puts a nested path; a capital letter marks parts without a name in the source. */
 static void put_nested(struct rust_reader *r, bool in_value)
 {
 	char kind = rust_take(r), text[2] = { kind };
@@ -92,7 +92,7 @@ static void put_nested(struct rust_reader *r, bool in_value)
 	rust_put(r, "}");
 }
 
-/* The place of an `impl` is not part of the name that people write. */
+/* The path of an `impl` is not part of the name in source code. */
 static void skip_impl_path(struct rust_reader *r)
 {
 	rust_take_optional_62(r, 's');
@@ -112,7 +112,7 @@ static void put_self(struct rust_reader *r, bool with_trait)
 	rust_put(r, ">");
 }
 
-/* In expressions arguments begin with "::". `open` leaves out the last ">": returns whether it did. */
+/* In expressions, arguments begin with "::". `open` leaves out the last ">": returns whether it did. */
 static bool put_generic(struct rust_reader *r, bool in_value, bool open)
 {
 	rust_put_path(r, in_value);
@@ -226,7 +226,7 @@ static void put_function(struct rust_reader *r)
 	r->lifetimes -= bound;
 }
 
-/* A path whose list of arguments may still get more; returns whether it is open. */
+/* Puts a path whose list of arguments may get more; returns whether the list is open. */
 static bool put_open_path(struct rust_reader *r)
 {
 	const char *from;
@@ -358,7 +358,7 @@ void rust_put_type(struct rust_reader *r)
 
 /* --- The whole --- */
 
-/* The crate that had a generic function made, and what a linker or LLVM has added (".llvm.1234"). */
+/* Skips the crate that instantiated a generic function, and suffixes added by a linker or LLVM (".llvm.1234"). */
 static void skip_rest(struct rust_reader *r)
 {
 	const char *module;
@@ -388,7 +388,7 @@ static bool is_plain(const struct rust_reader *r)
 
 bool rust_name_put(struct buf *out, struct str name)
 {
-	size_t skip = text_starts(name, "__R") ? 3 : 2;		/* macOS puts a line in front of each symbol */
+	size_t skip = text_starts(name, "__R") ? 3 : 2;		/* macOS puts an underscore before each symbol */
 	struct rust_reader r = { .start = name.p + skip, .p = name.p + skip, .end = name.p + name.n };
 	bool well;
 

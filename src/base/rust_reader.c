@@ -1,4 +1,4 @@
-/* rust_reader.c: bytes, numbers and identifiers of a mangled name, and the limits of its parts. */
+/* rust_reader.c: reads bytes, numbers and identifiers of a mangled name, and limits the nesting of its parts. */
 #include "rust_reader.h"
 
 #include "punycode.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define DEPTH_MAX	128u	/* parts in parts; each takes some hundred bytes of stack */
+#define DEPTH_MAX	128u	/* nesting; each level takes about a hundred bytes of stack */
 
 /* --- Bytes --- */
 
@@ -61,7 +61,7 @@ uint64_t rust_take_decimal(struct rust_reader *r)
 		return 0;
 	while (rust_peek(r) >= '0' && rust_peek(r) <= '9' && !r->failed) {
 		n = n * 10 + (uint64_t)(rust_take(r) - '0');
-		if (n > (uint64_t)(r->end - r->start))		/* each counts bytes */
+		if (n > (uint64_t)(r->end - r->start))		/* it counts bytes */
 			rust_fail(r);
 	}
 	return n;

@@ -11,7 +11,7 @@
 
 #define HIDDEN	"***"
 
-/* The next byte of a name, which may be written with escapes. */
+/* Returns the next byte of a name, which may be percent-encoded. */
 static const char *next_byte(const char *p, char *ret)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -28,7 +28,7 @@ static const char *next_byte(const char *p, char *ret)
 	return p + 3;
 }
 
-/* Behind "password=" and the like; NULL if `p` begins with no such thing. */
+/* Returns the text after "password=" or a similar name; NULL if `p` does not begin with one. */
 static const char *secret_value(const char *p)
 {
 	static const char *const names[] = { "password", "passwd", "secret", "token" };
@@ -54,7 +54,8 @@ static size_t value_length(const char *value)
 	return n;
 }
 
-/* Whether the URL whose scheme ends `out` is one in which a name alone is that of a user. Elsewhere, as in Redis, it may be a password. */
+/* Tells whether `out` ends with a URL scheme in which a name alone is a user. In others, such as Redis, it may be a
+ * password. */
 static bool names_user(const struct buf *out)
 {
 	static const char *const schemes[] = { "clickhouse://", "otlp://", "pyroscope://" };
@@ -68,7 +69,7 @@ static bool names_user(const struct buf *out)
 	return false;
 }
 
-/* Puts "ann:***" for what stands before the @, and returns where that is; NULL if there is no password. */
+/* Puts "ann:***" for the text before the @, and returns its position; NULL if there is no password. */
 static const char *hide_user(const char *p, struct buf *out)
 {
 	const char *at = memrchr(p, '@', strcspn(p, "? \t\n")), *colon;

@@ -1,12 +1,12 @@
-/* size.h: sizes as people write them. */
+/* size.h: sizes with units. */
 #ifndef BASE_SIZE_H
 #define BASE_SIZE_H
 
 #include "err.h"
 #include <stdint.h>
 
-/* "500M", "10G", "10GB", "10 GiB", "1.5g", bytes without a unit; by powers of 1,024. -EINVAL with a sentence for anything
- * else and above 10^18 bytes. */
+/* Parses "500M", "10G", "10GB", "10 GiB", "1.5g", or bytes without a unit; units are powers of 1,024. Returns -EINVAL
+ * with a sentence for anything else and above 10^18 bytes. */
 int size_parse(const char *text, uint64_t *ret, struct err *err);
 
 #endif

@@ -29,7 +29,7 @@ bool source_text_is_name(struct str name)
 	return false;
 }
 
-/* A name that C's functions can take, and is no URL such as phar://. */
+/* Tells whether it is a valid path for C's functions, and not a URL such as phar://. */
 static bool is_path(struct str path)
 {
 	return path.n > 1 && path.p[0] == '/' && !memchr(path.p, '\0', path.n) && path.n < PATH_MAX;
@@ -55,8 +55,8 @@ static void note_change(struct source_text *t, const struct stat *st, int64_t st
 	buf_printf(&t->words, "the source was modified at %s, after the recording began; lines may have moved", date);
 }
 
-/* A descriptor or a negative errno. O_PATH opens nothing, so that no device or pipe notices; what it found is regular, and that
- * very file is then opened. */
+/* Returns a descriptor or a negative errno. O_PATH has no side effects on devices or pipes; if the result is regular,
+ * that same file is then opened. */
 static int open_regular(int path_fd)
 {
 	char again[40];
@@ -72,7 +72,7 @@ static int open_regular(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* False if the text is not there; then there is a reason. */
+/* Returns false if there is no text; `t` then has a reason. */
 static bool take(struct source_text *t, int fd, const char *name, size_t most, int64_t start_ns)
 {
 	struct err err = { 0 };
@@ -167,7 +167,7 @@ bool source_text_dir_exists(const char *dir)
 	return stat(place_of(dir).directory, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The bytes of `path` that are `prefix` and a slash; 0: it is not below. */
+/* Returns the size of `prefix` and a slash at the start of `path`; 0 if it is not below. */
 static size_t below(struct str path, struct str prefix)
 {
 	prefix = without_slashes(prefix);
@@ -176,7 +176,7 @@ static size_t below(struct str path, struct str prefix)
 	return prefix.n + 1;
 }
 
-/* The directory with the longest name that fits, and in *ret_at where the rest of the path begins; NULL: none. */
+/* Returns the directory with the longest matching name, and in *ret_at where the rest of the path begins; NULL: none. */
 static const char *find_place(struct str path, const char *const *dirs, size_t count, size_t *ret_at)
 {
 	const char *found = NULL;
@@ -196,7 +196,7 @@ static const char *find_place(struct str path, const char *const *dirs, size_t c
 	return found;
 }
 
-/* A file or an O_PATH descriptor below `directory`, or a negative errno. */
+/* Returns a file or an O_PATH descriptor below `directory`, or a negative errno. */
 static int find_below(int directory, const char *rest)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
@@ -218,7 +218,7 @@ static void refuse_if_not_code(struct source_text *t, struct str path)
 	missing(t, "only files of PHP and Perl are shown, which end in .php, .phtml, .inc, .pl or .pm, or begin with <? or #!");
 }
 
-/* "/srv/app/src/Cart.php": below /srv/app/src, unless that is the root */
+/* Puts the directory of a file: for "/srv/app/src/Cart.php" /srv/app/src, unless that is the root. */
 static void put_folder(struct buf *out, struct str path)
 {
 	const char *slash = memrchr(path.p, '/', path.n);
@@ -234,7 +234,7 @@ static void explain_no_directory(struct source_text *t, struct str path, bool ha
 	buf_puts(&t->words, " or a directory above that");
 }
 
-/* Whether more ".." than folders come before some part of the path. */
+/* Tells whether at some point there are more ".." than folders. */
 static bool dots_lead_out(struct str rest)
 {
 	const char *at = rest.p, *end = rest.p + rest.n;

@@ -1,4 +1,4 @@
-/* test.h: unit tests that read like the promise they keep.
+/* test.h: unit tests whose names are the promises they check.
  *
  *	TEST(a_sample_on_the_boundary_belongs_to_the_next_hour)
  *	{
@@ -6,7 +6,7 @@
  *	}
  *	TEST_MAIN()
  *
- * One file makes one program. It prints "ok - sentence" or "not ok - sentence", or "skip - sentence: reason", one
+ * Each file is one program. It prints "ok - sentence" or "not ok - sentence", or "skip - sentence: reason", one
  * line per test, and ends with 1 if any failed; tests/run counts these lines. */
 #ifndef BASE_TEST_H
 #define BASE_TEST_H
@@ -62,7 +62,7 @@ static const char *test_skipped;
 		}								\
 	} while (0)
 
-/* Leaves the test, which then counts as skipped, unless a check has failed before. */
+/* Leaves the test, which counts as skipped unless a check has failed before. */
 #define SKIP(reason) do { test_skipped = (reason); return; } while (0)
 
 #define TEST_MAIN()								\

@@ -1,4 +1,4 @@
-/* test_buf.c: the promises of buf.h and mem.h. */
+/* test_buf.c: tests buf.h and mem.h. */
 #include "buf.h"
 #include "err.h"
 #include "mem.h"
@@ -211,7 +211,8 @@ TEST(fixed_numbers_are_those_of_printf_at_random)
 		uint64_t r = next_random();
 		int decimals = (int)(r % 7);
 
-		/* Coordinates, then numbers with few decimals that lie at or near the middle, then any of any size. */
+		/* First coordinates, then numbers with few decimals at or near the middle, then any numbers of any
+		 * size. */
 		check_like_printf((double)(r >> 40) / 1000.0, decimals);
 		check_like_printf((double)(int64_t)(r >> 44) / 200.0, decimals);
 		check_like_printf(ldexp((double)(int64_t)r, -(int)(next_random() % 100)), decimals);
@@ -276,7 +277,7 @@ __attribute__((destructor)) static void tear_down(void)
 struct pieces {
 	struct buf_drain drain;
 	struct buf taken;
-	size_t largest, most;		/* largest piece; size of all */
+	size_t largest, most;		/* largest allocation; total size */
 };
 
 static bool take_piece(struct buf_drain *d, const char *bytes, size_t n)

@@ -1,10 +1,10 @@
-/* test_clock.c: times as people write them. */
+/* test_clock.c: tests times in text. */
 #include "clock.h"
 #include "test.h"
 #include <sys/syscall.h>
 #include <time.h>
 
-/* The machine's clocks, with seconds that tests add to them. */
+/* The machine's clocks, plus seconds that tests add to them. */
 static int64_t set_ahead, suspended;
 
 int clock_gettime(clockid_t id, struct timespec *t)
@@ -43,10 +43,10 @@ TEST(a_clock_that_is_set_ahead_makes_nothing_old_for_a_day)
 	CHECK_INT(clock_age_ns(&a, wall + 60 * NS_PER_DAY, up + 2 * hour), wall + 2 * hour);
 	CHECK_INT(clock_age_ns(&a, wall + 60 * NS_PER_DAY + hour, up + 3 * hour), wall + 3 * hour);
 	CHECK_INT(clock_age_ns(&a, wall + 4 * hour, up + 4 * hour), wall + 4 * hour);		/* it was wrong */
-	/* back is believed at once */
+	/* a clock set back is trusted at once */
 	CHECK_INT(clock_age_ns(&a, wall - NS_PER_DAY, up + 5 * hour), wall - NS_PER_DAY);
 	CHECK_INT(clock_age_ns(&a, wall, up + 6 * hour), wall - NS_PER_DAY + hour);
-	/* ahead for a day: it is right */
+	/* after a day ahead, it is trusted */
 	CHECK_INT(clock_age_ns(&a, wall + NS_PER_DAY, up + 30 * hour), wall + NS_PER_DAY);
 }
 
@@ -63,7 +63,7 @@ TEST(a_clock_that_is_set_ahead_twice_is_believed_a_day_after_the_second_time)
 	CHECK_INT(clock_age_ns(&a, wall + years + 47 * hour, up + 47 * hour), wall + years + 47 * hour);
 }
 
-/* The lag of the expiry clock behind the wall clock, in hours. */
+/* Returns how many hours the expiry clock is behind the wall clock. */
 static int64_t hours_behind(struct clock_age *a)
 {
 	int64_t age_ns = clock_age_now_ns(a), hour = NS_PER_DAY / 24;

@@ -1,4 +1,4 @@
-/* test_confine.c: limits of child processes. */
+/* test_confine.c: tests limits of child processes. */
 #include "confine.h"
 #include "test.h"
 
@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PIECE	(size_t)(64 << 10)	/* from the heap of malloc, not from a mapping of its own */
+#define PIECE	(size_t)(64 << 10)	/* from malloc's heap, not a separate mapping */
 #define LIMIT	(size_t)(16 << 20)
 
-/* The bytes that malloc has for this process, up to four times the limit. */
+/* Returns how many bytes malloc can provide to this process, up to four times the limit. */
 static size_t bytes_left(void)
 {
 	size_t got = 0;
-	char *volatile piece;	/* a compiler may do without memory that nothing reads */
+	char *volatile piece;	/* a compiler may omit memory that is never read */
 
 	while (got < 4 * LIMIT && (piece = malloc(PIECE)) != NULL) {
 		memset(piece, 1, PIECE);
@@ -26,7 +26,7 @@ static size_t bytes_left(void)
 
 static void *fork_confined(void *ret_megabytes)
 {
-	void *volatile own = malloc(1);		/* an arena for this thread */
+	void *volatile own = malloc(1);		/* creates an arena for this thread */
 	pid_t child = fork();
 	int status = 0;
 

@@ -1,4 +1,4 @@
-/* test_err.c: sentences about failures, whatever they quote. */
+/* test_err.c: tests error sentences with any quoted text. */
 #include "err.h"
 #include "test.h"
 
@@ -63,7 +63,7 @@ TEST(a_sentence_that_is_too_long_ends_with_a_whole_character)
 	char quoted[3000];
 	struct err err;
 
-	/* Each byte becomes three, so that it is cut a second time. */
+	/* Each byte becomes three, so the text is cut a second time. */
 	memset(quoted, '\377', sizeof(quoted) - 1);
 	quoted[sizeof(quoted) - 1] = 0;
 	err_set(&err, -EINVAL, "%s", quoted);

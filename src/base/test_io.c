@@ -1,4 +1,4 @@
-/* test_io.c: whole files, whole writes, and what is said when they fail. */
+/* test_io.c: tests whole files, whole writes, and the errors when they fail. */
 #include "io.h"
 #include "test.h"
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* test_ledger.c: records that were cut off anywhere, damaged, replaced, and written to a disk that is full. */
+/* test_ledger.c: tests records truncated anywhere, damaged, replaced, and written to a full disk. */
 #include "ledger.h"
 
 #include "io.h"
@@ -11,7 +11,7 @@
 
 static char dir[] = "/tmp/strobe-ledger-XXXXXX", path[64], other[64];
 static struct ledger *ledger;
-static struct buf found;		/* the records that were read, each with a "|" behind it */
+static struct buf found;		/* the records read, each followed by "|" */
 static struct err problem;
 
 static void note(void *data, const uint8_t *body, size_t n)
@@ -113,7 +113,7 @@ TEST(a_record_that_was_cut_off_anywhere_takes_none_before_it_along)
 		CHECK_INT(reopen(), at - whole);
 		CHECK_STR(found.data, "first|");
 		CHECK_INT(size_of_file(), whole);
-		CHECK_INT(append("second"), 0);		/* stands behind the last whole one */
+		CHECK_INT(append("second"), 0);		/* follows the last complete one */
 		CHECK_INT(size_of_file(), end);
 	}
 	CHECK_INT(reopen(), 0);

@@ -83,7 +83,7 @@ TEST(waiting_ends_at_the_time_that_was_given)
 	lock_release(&s.lock);
 }
 
-/* The signal that ends a child which does so; 0 if it returns. */
+/* Returns the signal that ends a child that calls `what`; 0 if that returns. */
 static int signal_of(void (*what)(struct lock *l))
 {
 	struct lock l = LOCK_INITIALIZER;

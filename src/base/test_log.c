@@ -1,11 +1,11 @@
-/* test_log.c: one line per event on standard error, fit for a terminal or the journal. */
+/* test_log.c: tests that each event is one line on standard error, safe for a terminal or the journal. */
 #include "log.h"
 #include "test.h"
 #include <fcntl.h>
 
 static char got[4096];
 
-/* The output of `write_lines` on standard error. */
+/* Returns the output of `write_lines` on standard error. */
 static const char *captured(void (*write_lines)(void))
 {
 	int pipe_fds[2], saved = dup(STDERR_FILENO);

@@ -1,4 +1,4 @@
-/* test_loop.c: descriptors, timers and signals by way of the loop. */
+/* test_loop.c: tests descriptors, timers and signals in the loop. */
 #include "loop.h"
 #include "mem.h"
 #include "test.h"
@@ -43,7 +43,7 @@ static void stop_after_three(struct watch *w, uint32_t events)
 	struct pipe_watch *p = (struct pipe_watch *)w;
 
 	CHECK(events & EPOLLIN);
-	/* Level triggered: what was not read is told again. */
+	/* Level-triggered: unread data is reported again. */
 	if (++p->calls == 3)
 		loop_stop(loop, 7);
 }

@@ -1,4 +1,4 @@
-/* test_map.c: map.h, intern.h and arena.h against simple models. */
+/* test_map.c: tests map.h, intern.h and arena.h against simple models. */
 #include "arena.h"
 #include "cleanup.h"
 #include "intern.h"

@@ -1,4 +1,4 @@
-/* test_options.c: the command line, its mistakes, and the help that explains it. */
+/* test_options.c: tests the command line, errors in it, and its help. */
 #include "options.h"
 #include "test.h"
 #include "text.h"
@@ -35,7 +35,7 @@ static char line[400], *words[40];
 static int operands;
 static struct err err;
 
-/* Divides `text` at spaces and parses it. */
+/* Splits `text` at spaces and parses it. */
 static int parse(const char *text, bool stop)
 {
 	int argc = 0;

@@ -1,4 +1,4 @@
-/* test_private_file.c: files of the daemon's own state are nobody else's, and links in their place are not followed. */
+/* test_private_file.c: tests that the daemon's own files are private, and that links in their place are not followed. */
 #include "private_file.h"
 
 #include "io.h"
@@ -120,7 +120,7 @@ TEST(a_ledger_does_not_follow_links_either)
 	check_victim();
 	unlink(path);
 
-	/* The name that a renewed one is written under. */
+	/* The temporary name of a replacement. */
 	snprintf(other, sizeof(other), "%s.new", path);
 	CHECK_INT(symlink(victim, other), 0);
 	CHECK_INT(ledger_open(path, ignore, NULL, &cut, &l, &err), 0);

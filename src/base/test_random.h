@@ -1,4 +1,4 @@
-/* test_random.h: numbers for tests that try many inputs, the same ones in each run and on each machine. */
+/* test_random.h: random numbers for tests, the same in each run and on each machine. */
 #ifndef BASE_TEST_RANDOM_H
 #define BASE_TEST_RANDOM_H
 
@@ -6,7 +6,7 @@
 
 static uint64_t random_state = 88172645463325252u;
 
-/* 0 to n - 1, by xorshift; the same sequence in each program. */
+/* Returns 0 to n - 1, by xorshift; the sequence is the same in each program. */
 static inline uint32_t below(uint32_t n)
 {
 	random_state ^= random_state << 13;

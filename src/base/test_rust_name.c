@@ -1,4 +1,5 @@
-/* test_rust_name.c: names of the specification, and what GNU's c++filt and the compiler's own library make of others. */
+/* test_rust_name.c: tests names from the specification, and others compared with GNU's c++filt and the compiler's own
+ * library. */
 #include "rust_name.h"
 
 #include "mem.h"
@@ -112,13 +113,13 @@ TEST(what_is_cut_off_anywhere_is_none_or_a_name)
 
 	CHECK_STR(plain(name), "<foo::Bar<&mut [u8]> as foo::Trait>::run::<for<'a> fn(&'a str) -> bool, dyn foo::Send, \"abc\">");
 	for (size_t n = 0; n + 1 < sizeof(name) - 1; n++) {
-		_cleanup_(freep) char *copy = xstrndup(name, n);	/* so that a sanitizer sees its end */
+		_cleanup_(freep) char *copy = xstrndup(name, n);	/* exact size, for the sanitizer */
 
 		CHECK_STR(plain_bytes(copy, n), n == sizeof(name) - 4 ? plain(name) : "none");
 	}
 }
 
-/* Each part names the one before twice, so that forty of them would be a name of terabytes. */
+/* Each part repeats the previous one twice, so forty of them would be a name of terabytes. */
 TEST(what_would_be_without_end_is_none)
 {
 	char name[2000] = "_RMC0TuuE", deep[3000] = "_RMC0";

@@ -1,5 +1,5 @@
-/* test_rust_names.h: names of one program as rustc 1.63 and 1.95 wrote them in both forms, and what rustfilt 0.2.1, which is the
- * compiler's own library, makes of each. */
+/* test_rust_names.h: names of one program, written by rustc 1.63 and 1.95 in both forms, and demangled by rustfilt
+ * 0.2.1, which uses the compiler's own library. */
 #ifndef BASE_TEST_RUST_NAMES_H
 #define BASE_TEST_RUST_NAMES_H
 

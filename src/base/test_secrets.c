@@ -1,4 +1,4 @@
-/* test_secrets.c: passwords are taken out of texts, and nothing else is. */
+/* test_secrets.c: tests that passwords are removed from texts, and nothing else. */
 #include "secrets.h"
 
 #include "err.h"

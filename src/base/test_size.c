@@ -1,4 +1,4 @@
-/* test_size.c: sizes as people write them. */
+/* test_size.c: tests sizes with units. */
 #include "size.h"
 #include "test.h"
 

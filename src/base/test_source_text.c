@@ -49,7 +49,7 @@ __attribute__((destructor)) static void tear_down(void)
 		abort();
 }
 
-/* The text that is shown of a file, or why there is none. */
+/* Returns the text shown of a file, or the reason why there is none. */
 static const char *shown_of(const char *path, const char *const *dirs, size_t count)
 {
 	static char text[512];
@@ -88,7 +88,7 @@ TEST(without_a_directory_that_fits_the_remedy_is_named)
 	CHECK_WHY(said, want);
 	said = shown(in(app, "cart.php"), outside);
 	CHECK_WHY(said, want);
-	said = shown(in(app, "cart.php"), in(dir, "ap"));	/* a prefix of the name, not of the path */
+	said = shown(in(app, "cart.php"), in(dir, "ap"));	/* a prefix of the name, but not of the path */
 	CHECK_WHY(said, want);
 	said = shown("/x.php", outside);
 	CHECK_WHY(said, "--source-dir / or");
@@ -108,7 +108,7 @@ TEST(a_directory_stands_for_another_one_and_the_longest_wins)
 	CHECK_WHY(said, "--source-dir /srv/app=/path");
 	said = shown("/srv/app/7/gone.php", map);
 	CHECK_WHY(said, "--source-dir /srv/app/7=/path");
-	said = shown(in(app, "cart.php"), map);			/* only the other name is its own */
+	said = shown(in(app, "cart.php"), map);			/* in this mapping, only the other name is valid */
 	CHECK_WHY(said, "in none of the directories");
 }
 
@@ -144,7 +144,7 @@ TEST(no_link_and_no_dots_lead_out)
 	CHECK_WHY(said, "a symbolic link leads out");
 	CHECK_STR(shown(in(app, "src/../cart.php"), app), "<?php\necho 1;\n");
 	CHECK_STR(shown(in(app, "beside.php"), app), "<?php\necho 1;\n");
-	CHECK_STR(shown(in(app, "folder/secret.php"), dir), "<?php // secret\n");	/* which is below that one */
+	CHECK_STR(shown(in(app, "folder/secret.php"), dir), "<?php // secret\n");	/* is below */
 }
 
 TEST(nothing_but_regular_files_is_opened)

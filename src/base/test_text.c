@@ -1,4 +1,4 @@
-/* test_text.c: names of any bytes stay harmless in every target. */
+/* test_text.c: tests that names of any bytes are harmless in every target. */
 #include "text.h"
 #include "test.h"
 
@@ -9,7 +9,7 @@ static struct str s(const char *text)
 
 typedef void (*put_fn)(struct buf *b, struct str s);
 
-/* The output of `put` for `n` bytes, until the next call. */
+/* Returns the output of `put` for `n` bytes, valid until the next call. */
 static const char *made_n(put_fn put, const char *bytes, size_t n)
 {
 	static char text[4096];
@@ -27,7 +27,7 @@ static const char *made(put_fn put, const char *text)
 	return made_n(put, text, strlen(text));
 }
 
-/* An independent reading of the UTF-8 rules: encode every code point, and see that nothing else is accepted. */
+/* An independent implementation of the UTF-8 rules: encodes every code point, to check that nothing else is accepted. */
 static size_t encode(uint32_t c, char out[4])
 {
 	if (c < 0x80) {
@@ -73,7 +73,7 @@ TEST(every_code_point_is_decoded_and_its_beginnings_are_not)
 
 TEST(no_other_bytes_are_accepted)
 {
-	/* All sequences of up to four bytes whose first is not ASCII, thinned out in the last two. */
+	/* All sequences of up to four bytes whose first is not ASCII, sampled in the last two. */
 	size_t accepted[5] = { 0 };
 
 	for (unsigned a = 0x80; a < 0x100; a++)
@@ -177,7 +177,7 @@ TEST(url_text_survives_a_round_trip_unguessed)
 		CHECK_INT(unescaped(bad[i], strlen(bad[i]), text, &n), -EINVAL);
 	CHECK_INT(unescaped("a%00b", 5, text, &n), -EILSEQ);
 	CHECK_INT(unescaped("a\0b", 3, text, &n), -EILSEQ);
-	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* bytes behind the end are ignored */
+	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* bytes after the end are ignored */
 }
 
 TEST(folded_frames_keep_all_bytes_that_do_not_change_the_stack)
@@ -187,7 +187,7 @@ TEST(folded_frames_keep_all_bytes_that_do_not_change_the_stack)
 	CHECK_STR(made(text_put_folded, ""), "");
 }
 
-/* All single bytes and all pairs: what comes out is UTF-8 without controls. */
+/* For all single bytes and all pairs, the output must be UTF-8 without controls. */
 TEST(all_pairs_of_bytes_become_valid_text)
 {
 	static const put_fn puts[] = { text_put_plain, text_put_xml, text_put_json };
@@ -223,7 +223,7 @@ TEST(letters_of_all_alphabets_are_found_in_any_case)
 	CHECK(!text_has_in_any_case("cafe", "caf\u00e9"));
 	CHECK(!text_has_in_any_case("caf\u00e9", "\u00e9s"));
 	CHECK(!text_has_in_any_case("", "\u00e9"));
-	/* Half of a letter, in the text and in what is looked for. */
+	/* Half of a letter, both in the text and in the search term. */
 	CHECK(!text_has_in_any_case("caf\xc3", "\u00e9"));
 	CHECK(!text_has_in_any_case("caf\u00e9", "\xc3"));
 	CHECK(text_has_in_any_case("caf\xc3 \u00c9", "\xc3 \u00e9"));

@@ -1,4 +1,4 @@
-/* test_token.c: files of a token that others may read, and files that nobody else may read although their mode is not 0600. */
+/* test_token.c: tests token files that others may read, and files that are private although their mode is not 0600. */
 #include "token.h"
 
 #include "io.h"
@@ -43,7 +43,7 @@ TEST(a_file_of_root_may_be_read_by_a_group_of_the_daemon_alone)
 	write_accounts("");
 	CHECK(!is_exposed(0440, 0, 999) && !is_exposed(0640, 0, 999) && !is_exposed(0440, 0, 0));
 	CHECK(is_exposed(0444, 0, 999) && is_exposed(0460, 0, 999) && is_exposed(0440, 1000, 999));
-	/* the group of PHP's workers, with which the daemon runs, and one that it does not have */
+	/* the group of PHP's workers, which the daemon runs with, and one that it does not have */
 	CHECK(is_exposed(0440, 0, 33) && is_exposed(0440, 0, 1000) && is_exposed(0440, 0, 2000));
 }
 

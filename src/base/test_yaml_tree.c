@@ -1,4 +1,4 @@
-/* test_yaml_tree.c: configuration files become trees, and what is wrong in one is found again. */
+/* test_yaml_tree.c: tests that configuration files become trees, and that errors name their position. */
 #include "yaml_tree.h"
 
 #include "buf.h"

@@ -17,7 +17,7 @@ unsigned text_decode(const char *text, const char *end, uint32_t *ret_code_point
 		return 1;
 	}
 	*ret_code_point = 0xfffd;
-	/* The lowest code point that needs so many bytes: below it the form is overlong. */
+	/* The lowest code point that needs this many bytes: for lower ones the form is overlong. */
 	if (c >= 0xc2 && c <= 0xdf) {
 		n = 2, low = 0x80, c &= 0x1f;
 	} else if (c >= 0xe0 && c <= 0xef) {
@@ -40,7 +40,7 @@ unsigned text_decode(const char *text, const char *end, uint32_t *ret_code_point
 	return n;
 }
 
-/* Bytes to the next code point; a bad byte is one step. */
+/* Returns the number of bytes to the next code point; an invalid byte is one step. */
 static size_t step(const char *p, const char *end)
 {
 	uint32_t c;
@@ -68,24 +68,23 @@ size_t text_cut(struct str s, size_t code_points)
 	return (size_t)(p - s.p);
 }
 
-/* Characters that no target may show: C0 and C1 controls, and what XML 1.0 forbids. Tab and newline are the caller's
- * affair. */
+/* Recognizes characters that no target may show: C0 and C1 controls, and those forbidden in XML 1.0. Tab and newline
+ * are up to the caller. */
 static bool is_unfit(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff;
 }
 
-/* Unicode's controls of direction, with which a name can make a terminal or a page show another one. */
+/* Recognizes Unicode's bidirectional controls, with which a name could make a terminal or page show another one. */
 static bool is_bidi_control(uint32_t c)
 {
 	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The replacement of a code point; NULL if it is written as itself. `scratch` has room for 16 bytes. */
+/* Returns the replacement of a code point; NULL if it stays unchanged. `scratch` has room for 16 bytes. */
 typedef const char *(*escape_fn)(uint32_t c, char *scratch);
 
-/* Copies runs of bytes that stay as they are in one go, which are nearly all. `special` says which ASCII bytes need a
- * look. */
+/* Copies runs of unchanged bytes, nearly all, at once. `special` marks the ASCII bytes that need a check. */
 static void put_escaped(struct buf *b, struct str s, const bool special[128], escape_fn escape)
 {
 	const char *p = s.p, *end = s.p + s.n, *run = p;

@@ -1,8 +1,8 @@
-/* text.h: names of any bytes made fit for the place where they are shown.
+/* text.h: makes names of any bytes safe for the place where they are shown.
  *
- * Frame names come from PHP source and may hold every byte value. Each function here takes any bytes and appends text
- * that is valid in its target: what is not UTF-8, NUL and other control characters, and what XML forbids (surrogates,
- * U+FFFE, U+FFFF) become U+FFFD. */
+ * Frame names come from PHP source and may contain any byte. Each function here takes any bytes and appends text
+ * that is valid in its target: invalid UTF-8, NUL and other control characters, and characters that XML forbids
+ * (surrogates, U+FFFE, U+FFFF) become U+FFFD. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Reads one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for one bad byte. */
+/* Decodes one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for an invalid byte. */
 unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
 
-/* Whether it is a Unicode code point, and its UTF-8 form. */
+/* Check whether a number is a Unicode code point, and encode it as UTF-8. */
 static inline bool text_is_code_point(uint64_t c)
 {
 	return c < 0xd800 || (c > 0xdfff && c <= 0x10ffff);
@@ -23,7 +23,7 @@ static inline bool text_is_code_point(uint64_t c)
 
 void text_put_code_point(struct buf *b, uint32_t c);
 
-/* Bytes in a name. */
+/* Comparisons with C strings. */
 static inline bool text_is(struct str s, const char *text)
 {
 	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
@@ -46,7 +46,7 @@ static inline bool text_ends(struct str s, const char *part)
 	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
 }
 
-/* For a file's path; false if nothing precedes `ending`. */
+/* For a file's path; returns false if nothing precedes `ending`. */
 static inline bool text_path_ends(const char *path, const char *ending)
 {
 	size_t n = strlen(path);
@@ -54,21 +54,21 @@ static inline bool text_path_ends(const char *path, const char *ending)
 	return n > strlen(ending) && text_ends((struct str){ path, n }, ending);
 }
 
-/* Whether `part` is in `text` in capitals or small letters, of all alphabets: é is in CAFÉ. Both end with a NUL. */
+/* Tells whether `part` occurs in `text`, ignoring case in all alphabets: é is in CAFÉ. Both end with a NUL. */
 bool text_has_in_any_case(const char *text, const char *part);
 
 bool text_is_ascii(const char *text);
 
-size_t text_columns(struct str s);			/* code points, bad bytes count as one */
-size_t text_cut(struct str s, size_t code_points);	/* bytes of the first so many code points */
+size_t text_columns(struct str s);			/* code points; invalid bytes count as one */
+size_t text_cut(struct str s, size_t code_points);	/* size of the first `code_points` code points */
 
-void text_put_utf8(struct buf *b, struct str s);	/* replaces invalid UTF-8 by U+FFFD */
-void text_put_plain(struct buf *b, struct str s);	/* terminals: no escape sequences get through */
-void text_put_xml(struct buf *b, struct str s);		/* text and attribute values of XML and HTML */
-void text_put_json(struct buf *b, struct str s);	/* the inside of a JSON string, without the quotes */
+void text_put_utf8(struct buf *b, struct str s);	/* replaces invalid UTF-8 with U+FFFD */
+void text_put_plain(struct buf *b, struct str s);	/* for terminals: escape sequences are replaced */
+void text_put_xml(struct buf *b, struct str s);		/* for text and attribute values of XML and HTML */
+void text_put_json(struct buf *b, struct str s);	/* the content of a JSON string, without the quotes */
 void text_put_url(struct buf *b, struct str s);		/* percent-encoded query component, bytes kept */
 
-/* Orders by bytes; a beginning of another text comes before it. */
+/* Orders by bytes; a prefix comes first. */
 static inline int text_compare(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -77,14 +77,15 @@ static inline int text_compare(struct str a, struct str b)
 	return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* The value of a hexadecimal digit, -1 for other characters. */
+/* Returns the value of a hexadecimal digit, -1 for other characters. */
 int text_hex_digit(char c);
 
-/* Percent-decodes a string of `n` bytes in place and ends it with a NUL. -EINVAL if a % is not followed by two
- * hexadecimal digits; -EILSEQ if a NUL is in it or encoded, which would silently truncate the text. */
+/* Percent-decodes a string of `n` bytes in place and terminates it with a NUL. Returns -EINVAL if a % is not followed
+ * by two hexadecimal digits; -EILSEQ if it contains a NUL, even encoded, which would silently truncate the text. */
 int text_unescape_url(char *text, size_t n, size_t *ret_n);
 
-/* One frame of a folded line: bytes kept but for ; newline CR NUL, which become _ : they would change the stack. */
+/* Puts one frame of a folded line: bytes are kept except ; newline CR NUL, which become _, since they would change
+ * the stack. */
 void text_put_folded(struct buf *b, struct str s);
 
 #endif

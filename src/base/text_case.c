@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <wctype.h>
 
-/* The program's own locale is left alone: numbers and messages depend on it. */
+/* The program's own locale is not changed: numbers and messages depend on it. */
 static locale_t unicode;
 
 static void open_unicode(void)
@@ -21,7 +21,7 @@ bool text_is_ascii(const char *text)
 	return true;
 }
 
-/* Reads one code point, or one bad byte, which equals no letter. */
+/* Reads one code point in lower case, or one invalid byte, which equals no letter. */
 static uint32_t next_small(const char **p, const char *end)
 {
 	uint32_t c;

@@ -63,7 +63,7 @@ static bool is_trusted_name(const struct passwd *p, const void *data)
 	return !strcmp(p->pw_name, w->name) && is_trusted(p->pw_uid, w->reader);
 }
 
-/* Whether the group lists an account other than root and the reader. */
+/* Tells whether the group has members other than root and the reader. */
 static bool has_other_members(gid_t gid, const struct token_reader *r)
 {
 	_cleanup_(file_closep) FILE *f = fopen(r->group, "re");

@@ -1,4 +1,4 @@
-/* url.c: takes URLs apart. */
+/* url.c: parses URLs. */
 #include "url.h"
 
 #include "mem.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Percent-decoded copy; NULL if it holds a NUL or a bad escape. */
+/* Returns a percent-decoded copy; NULL if it contains a NUL or an invalid escape. */
 static char *decode(const char *p, size_t n)
 {
 	char *text = xstrndup(p, n);
@@ -101,7 +101,7 @@ static int parse_parameters(const char *p, const struct url_kind *kind, struct u
 	return 0;
 }
 
-/* Everything but passwords, which are shown as ***. */
+/* Returns the URL with passwords replaced by ***. */
 static char *show(const char *url)
 {
 	size_t room = strlen(url) + sizeof("***") * (URL_PARAMETERS + 1);

@@ -1,8 +1,8 @@
-/* url.h: addresses of servers, taken apart.
+/* url.h: parses addresses of servers.
  *
  *	SCHEME://[user:password@]host[:port][/path][?name=value&…]
  *
- * Parts may be percent-encoded. No other part of the program sees the password. */
+ * Parts may be percent-encoded. The rest of the program does not see the password. */
 #ifndef BASE_URL_H
 #define BASE_URL_H
 
@@ -15,7 +15,7 @@
 
 struct url_kind {
 	const char *scheme;		/* "redis" */
-	unsigned port;			/* unless one is given */
+	unsigned port;			/* the default */
 	bool name_is_user;		/* "name@host" is a user; otherwise a password, as with Redis */
 	const char *form;		/* ends each error: "a Redis URL looks like redis://host:6379/0" */
 };
@@ -30,13 +30,14 @@ struct url {
 	size_t parameter_count;
 };
 
-/* -EINVAL with a sentence for an invalid URL. The caller frees with url_done, also after an error. */
+/* Returns -EINVAL with a sentence for an invalid URL. The caller frees with url_done, also after an error. */
 int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
 void url_done(struct url *u);
 
-/* The same sentence for errors that only the caller can detect: "the database must be a number …; use a URL such as …" */
+/* Makes the same kind of sentence for errors that only the caller can detect: "the database must be a number …; use a
+ * URL such as …" */
 int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
 
-const char *url_get(const struct url *u, const char *name);	/* NULL if there is no such parameter */
+const char *url_get(const struct url *u, const char *name);	/* NULL if the parameter is missing */
 
 #endif

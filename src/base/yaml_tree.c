@@ -56,8 +56,8 @@ int yaml_error(const struct yaml_node *n, struct err *err, const char *format, .
 	return err_set(err, -EINVAL, "%s:%u: %s", n->file, n->line, text);
 }
 
-/* libyaml names the problem, seldom the remedy. */
-static int no_yaml(struct reader *r)
+/* libyaml names the problem, but rarely the remedy. */
+static int yaml_failed(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "this is no YAML";
@@ -78,7 +78,7 @@ static int advance(struct reader *r)
 	if (r->has_event)
 		yaml_event_delete(&r->event);
 	r->has_event = yaml_parser_parse(&r->parser, &r->event);
-	return r->has_event ? 0 : no_yaml(r);
+	return r->has_event ? 0 : yaml_failed(r);
 }
 
 static int check_tag(struct reader *r, const yaml_char_t *tag)
@@ -115,8 +115,8 @@ static int new_node(struct reader *r, enum yaml_kind kind, const yaml_char_t *ta
 	return 0;
 }
 
-/* Returns the index, or below 0. The node is put there when it is whole: an alias to what is not yet would never
- * end. */
+/* Returns the index, or a negative error. The node is set when it is complete: an alias to an incomplete one would be
+ * endless. */
 static int add_anchor(struct reader *r, const yaml_char_t *name)
 {
 	struct anchor *a;
@@ -171,7 +171,7 @@ static int read_value(struct reader *r, unsigned depth, const struct yaml_node *
 	return result;
 }
 
-/* A small tree with few aliases can expand to billions of nodes. */
+/* A small tree with a few aliases could expand to billions of nodes. */
 static int add_weight(struct reader *r, struct yaml_node *n, const struct yaml_node *value, unsigned depth)
 {
 	n->weight += value->weight;
@@ -247,7 +247,7 @@ static const yaml_char_t *anchor_of(const yaml_event_t *e)
 	}
 }
 
-/* The event is the first of a scalar, a sequence or a mapping; afterwards it is the one behind it. */
+/* The event is the first of a scalar, a sequence or a mapping; afterwards it is the next one. */
 static int read_node(struct reader *r, unsigned depth, struct yaml_node **ret)
 {
 	const yaml_char_t *name = anchor_of(&r->event);
@@ -268,7 +268,7 @@ static int read_document(struct reader *r, const struct yaml_node **ret)
 {
 	struct yaml_node *empty = NULL;
 
-	if (advance(r) < 0 || advance(r) < 0)		/* to the start of the stream, and behind it */
+	if (advance(r) < 0 || advance(r) < 0)		/* to the start of the stream, and after it */
 		return -EINVAL;
 	if (r->event.type == YAML_STREAM_END_EVENT) {
 		if (new_node(r, YAML_SCALAR, NULL, &empty) < 0)

@@ -50,11 +50,11 @@ struct sampler {
 };
 
 /* libbpf reports reasons only by printing; its first line is kept for the error. */
-static __thread char last_words[256];
+static __thread char libbpf_reason[256];
 
 static int keep_words(enum libbpf_print_level level, const char *format, va_list args)
 {
-	char text[sizeof(last_words)];
+	char text[sizeof(libbpf_reason)];
 	size_t n;
 
 	if (level != LIBBPF_WARN)
@@ -63,19 +63,19 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 	n = strcspn(text, "\n");
 	/* The verifier's log is one text of many lines; the first one has the reason. */
 	text[n] = 0;
-	if (!*last_words)
-		strcpy(last_words, text);
+	if (!*libbpf_reason)
+		strcpy(libbpf_reason, text);
 	return 0;
 }
 
 static int cannot_load(int code, struct err *err)
 {
 	if (code == -EPERM || code == -EACCES)
-		return err_set(err, -EPERM, "the kernel does not let this user load BPF programs (%s); remedy: %s", last_words,
+		return err_set(err, -EPERM, "the kernel does not let this user load BPF programs (%s); remedy: %s", libbpf_reason,
 			       obstacle_remedy_capabilities("/proc"));
 	if (code == -ENOSYS || code == -EOPNOTSUPP)
 		return err_set(err, code, "this kernel has no BPF, or a container's seccomp profile forbids bpf(2)");
-	return err_set(err, code, "the kernel did not load the BPF programs: %s (%s)", strerror(-code), last_words);
+	return err_set(err, code, "the kernel did not load the BPF programs: %s (%s)", strerror(-code), libbpf_reason);
 }
 
 /* The process ids that a user sees in a container are those of its namespace. */
@@ -116,7 +116,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	struct sampler_settings settings = o->settings;
 	int r;
 
-	*last_words = 0;
+	*libbpf_reason = 0;
 	libbpf_set_print(keep_words);
 	s->bpf = sampler_bpf__open();
 	if (!s->bpf)
@@ -127,7 +127,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	settings.has_loop = kernel_feature_probe(KERNEL_BPF_LOOP) == 0;
 	settings.has_task_pointer = kernel_feature_probe(KERNEL_TASK_POINTER) == 0;
 	settings.has_task_registers = settings.has_task_pointer && kernel_feature_probe(KERNEL_TASK_REGISTERS) == 0;
-	*last_words = 0;		/* printed by the probe */
+	*libbpf_reason = 0;		/* drops the probe's output */
 	memcpy((void *)(uintptr_t)&s->bpf->rodata->settings, &settings, sizeof(settings));
 	bpf_program__set_autoload(s->bpf->progs.on_cpu, o->hz > 0);
 	bpf_program__set_autoload(s->bpf->progs.off_cpu, o->off_cpu);

@@ -11,7 +11,7 @@
 
 /* A wait that ends just before a refresh may be counted by the programs just after it. If it is not counted within
  * this many refreshes, it was lost. */
-#define LOOKS_OWED	3u
+#define CORRECTION_REFRESHES	3u
 
 struct open_wait {
 	u32 tid;
@@ -21,10 +21,10 @@ struct open_wait {
 	struct count given[SAMPLE_KINDS], now[SAMPLE_KINDS];
 };
 
-struct debt {
+struct correction {
 	struct count_key key;
 	struct count count;
-	unsigned looks;
+	unsigned refreshes;
 };
 
 struct open_waits {
@@ -32,8 +32,8 @@ struct open_waits {
 	struct map places;		/* keyed by thread and start */
 	struct open_wait *waits;
 	size_t count, capacity;
-	struct debt *debts;
-	size_t debt_count, debt_capacity;
+	struct correction *corrections;
+	size_t correction_count, correction_capacity;
 };
 
 struct open_waits *open_waits_new(u64 min_ns)
@@ -51,7 +51,7 @@ struct open_waits *open_waits_free(struct open_waits *w)
 		return NULL;
 	map_done(&w->places);
 	free(w->waits);
-	free(w->debts);
+	free(w->corrections);
 	free(w);
 	return NULL;
 }
@@ -101,20 +101,20 @@ void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait)
 		o->now[SAMPLE_RUNNABLE] = interval(wait, wait->woken_ns, w->now_ns);
 }
 
-static void add_debt(struct open_waits *w, const struct open_wait *o)
+static void add_correction(struct open_waits *w, const struct open_wait *o)
 {
 	for (u32 kind = 0; kind < SAMPLE_KINDS; kind++) {
-		struct debt d = { o->key, o->given[kind], 0 };
+		struct correction d = { o->key, o->given[kind], 0 };
 
 		d.key.kind = kind;
 		if (!d.count.ns)
 			continue;
-		GROW(&w->debts, &w->debt_capacity, w->debt_count + 1);
-		w->debts[w->debt_count++] = d;
+		GROW(&w->corrections, &w->correction_capacity, w->correction_count + 1);
+		w->corrections[w->correction_count++] = d;
 	}
 }
 
-/* Turns waits that are gone into debts. */
+/* Turns waits that are gone into corrections. */
 static void remove_gone(struct open_waits *w)
 {
 	size_t kept = 0;
@@ -122,7 +122,7 @@ static void remove_gone(struct open_waits *w)
 	map_clear(&w->places);
 	for (size_t i = 0; i < w->count; i++) {
 		if (!w->waits[i].seen) {
-			add_debt(w, &w->waits[i]);
+			add_correction(w, &w->waits[i]);
 			continue;
 		}
 		map_set(&w->places, place_key(w->waits[i].tid, w->waits[i].since_ns), (u32)kept);
@@ -135,14 +135,14 @@ static void pay(struct open_waits *w, struct stack_registry *b)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < w->debt_count; i++) {
-		struct debt d = w->debts[i];
+	for (size_t i = 0; i < w->correction_count; i++) {
+		struct correction d = w->corrections[i];
 
 		stack_registry_take_off(b, &d.key, &d.count);
-		if (d.count.ns && ++d.looks < LOOKS_OWED)
-			w->debts[kept++] = d;
+		if (d.count.ns && ++d.refreshes < CORRECTION_REFRESHES)
+			w->corrections[kept++] = d;
 	}
-	w->debt_count = kept;
+	w->correction_count = kept;
 }
 
 static void count_new(struct open_wait *o, struct stack_registry *b)

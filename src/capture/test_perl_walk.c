@@ -61,8 +61,7 @@ static const char *name_of(u32 at)
 	return b.data;
 }
 
-/* Formats a frame like chains.pl: "NAME\tLINE
- * ", a closure without its location. */
+/* Formats a frame like chains.pl: name, tab, line, newline; a closure without its location. */
 static void put_frame(u32 at, char *ret, size_t size)
 {
 	char name[512];

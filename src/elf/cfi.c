@@ -1,4 +1,4 @@
-/* cfi.c: the records of a section, and the rows that they make. */
+/* cfi.c: reads the records of a section, and generates rows. */
 
 #include "cfi.h"
 
@@ -11,7 +11,7 @@
 
 #define ID_CIE_EH	0u
 #define ID_CIE_DEBUG	UINT32_MAX
-#define RULES_MAX	UINT16_MAX		/* different ones in one file; Debian's largest libraries have some 900 */
+#define RULES_MAX	UINT16_MAX		/* different rules per file; Debian's largest libraries have about 900 */
 
 static const struct cfi_registers x86_64 = { .sp = 7, .fp = 6, .bx = 3, .ra = 16 };
 static const struct cfi_registers arm64 = { .sp = 31, .fp = 29, .bx = CFI_NO_REGISTER, .ra = 30, .link = true };
@@ -34,20 +34,20 @@ struct fde {
 struct reading {
 	const struct cfi_registers *registers;
 	struct elf_bytes section;
-	uint64_t address;			/* where the section is in a process */
+	uint64_t address;			/* address of the section in a process */
 	bool debug;				/* .debug_frame */
-	struct cie *cies;			/* by offset, as they come */
+	struct cie *cies;			/* by offset, in the order of the file */
 	size_t cie_count, cie_capacity;
 	struct fde *fdes;
 	size_t fde_count, fde_capacity;
 	struct cfi_table *table;
 	struct intern rules;
-	uint64_t end;				/* rows of the present function stop here */
+	uint64_t end;				/* end of the current function, which limits its rows */
 };
 
 /* --- Records --- */
 
-/* An address, written in one of the ways of exception tables. */
+/* Reads an address in one of the encodings of exception tables. */
 static uint64_t encoded(const struct reading *r, struct cfi_bytes *b, uint8_t encoding)
 {
 	uint64_t here = r->address + (uint64_t)(b->at - r->section.data), v = 0;
@@ -71,7 +71,7 @@ static uint64_t encoded(const struct reading *r, struct cfi_bytes *b, uint8_t en
 	return v;
 }
 
-/* "zPLR" and the like: what else the record says, a letter each. */
+/* Reads "zPLR" or similar: each letter announces further data in the record. */
 static void read_augmentation(const struct reading *r, struct cie *c, const char *letters, struct cfi_bytes *b)
 {
 	uint64_t n = cfi_uleb(b);
@@ -88,7 +88,7 @@ static void read_augmentation(const struct reading *r, struct cie *c, const char
 		else if (*letters == 'L')
 			cfi_fixed(&data, 1);
 		else if (*letters == 'P')
-			/* The personality's address is not needed, so any base and indirection will do. */
+			/* Only the size of the personality's address is needed, so base and indirection are ignored. */
 			encoded(r, &data, (uint8_t)cfi_fixed(&data, 1) & DW_EH_PE_form);
 		else if (*letters == 'S')
 			c->signal = true;
@@ -132,7 +132,7 @@ static bool read_cie(const struct reading *r, struct cie *c, struct cfi_bytes b)
 	return true;
 }
 
-/* They come in the order of their offsets. */
+/* They are sorted by offset. */
 static const struct cie *find_cie(const struct reading *r, uint64_t offset, uint32_t *ret_index)
 {
 	size_t low = 0, high = r->cie_count;
@@ -167,7 +167,7 @@ static bool read_fde(struct reading *r, uint64_t cie_offset, struct cfi_bytes b)
 	}
 	if (b.bad || start > UINT32_MAX || size > UINT32_MAX - start)
 		return false;
-	/* Linkers leave functions of no bytes, or at 0, where they have removed one. */
+	/* Linkers leave functions of size 0, or at address 0, where they have removed one. */
 	if (size == 0 || start == 0)
 		return true;
 	f.start = (uint32_t)start;
@@ -178,7 +178,7 @@ static bool read_fde(struct reading *r, uint64_t cie_offset, struct cfi_bytes b)
 	return true;
 }
 
-/* CIEs first: an FDE of .debug_frame may stand before its own. */
+/* CIEs are read first: in .debug_frame, an FDE may precede its CIE. */
 static void read_records(struct reading *r, bool cies)
 {
 	struct cfi_bytes b = { r->section.data, r->section.data + r->section.size, false };
@@ -188,7 +188,7 @@ static void read_records(struct reading *r, bool cies)
 		struct cfi_bytes record = { b.at, b.at, false };
 		bool is_cie;
 
-		/* Several files' .eh_frame, each with a zero at its end, can come to be one. */
+		/* The .eh_frame of several files, each with a terminating zero, may have been merged. */
 		if (size == 0)
 			continue;
 		if (size == UINT32_MAX || size < 4 || size > (uint64_t)(b.end - b.at)) {
@@ -236,13 +236,13 @@ static void put_row(struct cfi_table *t, uint32_t pc, uint16_t rule)
 {
 	if (t->rows && t->pcs[t->rows - 1] == pc) {
 		t->rows--;
-		/* A row that came to be the same as the one before is not needed. */
+		/* A row that equals the previous one is not needed. */
 		if (t->rows && t->row_rules[t->rows - 1] == rule)
 			return;
 	} else if (t->rows && t->row_rules[t->rows - 1] == rule) {
 		return;
 	}
-	/* From there on nothing is known: rule 0. */
+	/* Nothing is known from here on: rule 0. */
 	if (t->rows == CFI_ROWS_MAX) {
 		t->row_rules[t->rows - 1] = 0;
 		t->left_out++;
@@ -259,7 +259,7 @@ static void take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	struct reading *r = arg;
 	const struct cfi_table *t = r->table;
 
-	/* Damaged instructions may advance beyond the end of all addresses, and wrap around. */
+	/* Damaged instructions may advance beyond the last address, and wrap around. */
 	if (pc < r->end && (!t->rows || pc >= t->pcs[t->rows - 1]))
 		put_row(r->table, (uint32_t)pc, rule_number(r, rule));
 }
@@ -287,7 +287,7 @@ static void make_rows(struct reading *r)
 			.initial = &c->initial, .state = c->initial, .row = take_row, .arg = r,
 		};
 
-		/* If two begin at one address, the longer one comes last. */
+		/* If two begin at the same address, the longer one is the last. */
 		if (i + 1 < r->fde_count && r->fdes[i + 1].start == f->start)
 			continue;
 		r->end = (uint64_t)f->start + f->size;
@@ -302,7 +302,7 @@ static void make_rows(struct reading *r)
 
 /* --- The section --- */
 
-/* The header that finds .eh_frame without sections: version 1, three encodings, the address of .eh_frame, … */
+/* Finds .eh_frame without sections, through its header: version 1, three encodings, the address of .eh_frame, … */
 static bool by_header(const struct elf *e, struct reading *r)
 {
 	for (unsigned i = 0; i < e->segment_count; i++) {
@@ -340,7 +340,7 @@ static int find_section(const struct elf *e, struct reading *r, struct err *err)
 {
 	const Elf64_Shdr *s = elf_section(e, ".eh_frame", 0);
 
-	/* A file of debug symbols has the header of .eh_frame, and not its bytes. */
+	/* A file with debug symbols has the section header of .eh_frame, but not its content. */
 	if (s && s->sh_type != SHT_NOBITS && s->sh_size > 4) {
 		r->address = s->sh_addr;
 		return read_frames(e, s, r, err);
@@ -398,7 +398,7 @@ void cfi_done(struct cfi_table *t)
 
 /* --- Lookup --- */
 
-/* The number of the ascending numbers that are at most `v`. */
+/* Returns how many of the ascending numbers are at most `v`. */
 static size_t at_most(const uint32_t *list, size_t n, uint64_t v)
 {
 	size_t low = 0, high = n;

@@ -1,4 +1,4 @@
-/* cfi_codes.h: the numbers of DWARF that call frame information uses, so that building needs no dwarf.h. */
+/* cfi_codes.h: DWARF constants used by call frame information, so that dwarf.h is not needed to build. */
 #ifndef ELF_CFI_CODES_H
 #define ELF_CFI_CODES_H
 
@@ -29,7 +29,7 @@ enum {
 	DW_CFA_GNU_window_save = 0x2d,
 	DW_CFA_GNU_args_size,
 	DW_CFA_GNU_negative_offset_extended,
-	/* With a number in the lower six bits. */
+	/* With an operand in the lower six bits. */
 	DW_CFA_advance_loc = 0x40,
 	DW_CFA_offset = 0x80,
 	DW_CFA_restore = 0xc0,
@@ -51,7 +51,7 @@ enum {
 	DW_OP_bregx = 0x92,
 };
 
-/* The encoding of a pointer: its form in the lower four bits, what it counts from in the next three. */
+/* The encoding of a pointer: its format in the lower four bits, its base in the next three. */
 enum {
 	DW_EH_PE_absptr,
 	DW_EH_PE_uleb128,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define REMEMBERED	64u	/* states; compilers nest two */
+#define REMEMBERED	64u	/* nested states; compilers nest two */
 
 uint64_t cfi_fixed(struct cfi_bytes *b, unsigned size)
 {
@@ -20,7 +20,7 @@ uint64_t cfi_fixed(struct cfi_bytes *b, unsigned size)
 	return v;
 }
 
-/* Numbers are followed over all their bytes, also those beyond 64 bits. */
+/* Reads all bytes of a number, even those beyond 64 bits. */
 static uint64_t leb(struct cfi_bytes *b, unsigned *ret_shift, uint8_t *ret_last)
 {
 	uint64_t v = 0;
@@ -71,7 +71,7 @@ static struct cfi_bytes block(struct cfi_bytes *b)
 	return part;
 }
 
-/* Multiplies with wrap-around: a number that is out of range is refused when a rule is made of it. */
+/* Multiplies with wrap-around: an out-of-range number is refused when it is used in a rule. */
 static int64_t times(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a * (uint64_t)b);
@@ -79,7 +79,7 @@ static int64_t times(int64_t a, int64_t b)
 
 /* --- Expressions --- */
 
-/* "reg + offset": DW_OP_breg. */
+/* Parses "reg + offset": DW_OP_breg. */
 static bool base_register(struct cfi_bytes *e, const struct cfi_registers *r, bool *ret_fp, int64_t *ret_offset)
 {
 	uint8_t op = (uint8_t)cfi_fixed(e, 1);
@@ -94,8 +94,8 @@ static bool base_register(struct cfi_bytes *e, const struct cfi_registers *r, bo
 	return !e->bad && (number == r->fp || number == r->sp);
 }
 
-/* The expression of linkers for entries of the procedure linkage table, which push one word on their way:
- * sp + 8 + ((rip & 15) >= N) * 8. */
+/* Matches the expression that linkers use for entries of the procedure linkage table, which push one word: sp + 8 +
+ * ((rip & 15) >= N) * 8. */
 static bool is_plt(struct cfi_bytes e, uint8_t *ret_from)
 {
 	static const uint8_t before[] = { DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
@@ -208,7 +208,7 @@ struct unwind_rule cfi_rule_of(const struct cfi_program *p)
 	rule.fp = place_of(&s->fp, &rule.fp_offset);
 	rule.bx = place_of(&s->bx, &rule.bx_offset);
 
-	/* One rule for all frames that nothing can be done with, or that nothing needs to be. */
+	/* One rule for all frames that cannot be unwound, or need not be. */
 	if (rule.cfa == UNWIND_CFA_UNSUPPORTED || rule.ra == UNWIND_RA_UNSUPPORTED)
 		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED, .ra = UNWIND_RA_UNSUPPORTED };
 	else if (rule.ra == UNWIND_RA_END)
@@ -259,13 +259,13 @@ static void advance(struct cfi_program *p, uint64_t *pc, uint64_t units)
 	*pc += units * p->code_align;
 }
 
-/* States kept by DW_CFA_remember_state, innermost last. */
+/* States saved by DW_CFA_remember_state, innermost last. */
 struct cfi_remembered {
 	struct cfi_state states[REMEMBERED];
 	unsigned depth;
 };
 
-/* Each of the following runs the instructions of one group of DWARF 5, 6.4.2, and returns false for all others. */
+/* Each of the following runs the instructions of one group in DWARF 5, 6.4.2, and returns false for all others. */
 
 static bool run_row_creation(struct cfi_program *p, uint8_t op, struct cfi_bytes *b, uint64_t *pc)
 {
@@ -386,7 +386,7 @@ static bool run_row_state(struct cfi_program *p, uint8_t op, struct cfi_remember
 	}
 }
 
-/* Instructions that change no rule. */
+/* Runs instructions that do not change rules. */
 static bool run_padding(const struct cfi_program *p, uint8_t op, struct cfi_bytes *b)
 {
 	switch (op) {
@@ -395,7 +395,7 @@ static bool run_padding(const struct cfi_program *p, uint8_t op, struct cfi_byte
 	case DW_CFA_GNU_args_size:
 		cfi_uleb(b);
 		return true;
-	/* arm64: signed return addresses; their upper bits are masked wherever one is read. */
+	/* arm64: signed return addresses; their upper bits are masked when they are read. */
 	case DW_CFA_GNU_window_save:
 		return p->registers->link;
 	default:
@@ -408,7 +408,7 @@ bool cfi_run(struct cfi_program *p, uint64_t pc, struct cfi_bytes b)
 	struct cfi_remembered remembered;
 	struct unwind_rule rule;
 
-	remembered.depth = 0;	/* the states are large, and written before they are read */
+	remembered.depth = 0;	/* only this: the states are large, and written before they are read */
 	while (b.at < b.end && !b.bad) {
 		uint8_t op = *b.at++, low = op & 0x3f;
 

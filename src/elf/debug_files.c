@@ -1,4 +1,4 @@
-/* debug_files.c: finds the file with the symbols that another one was stripped of. */
+/* debug_files.c: finds the file with the symbols of a stripped one. */
 
 #include "io.h"
 #include "mem.h"
@@ -34,7 +34,7 @@ static bool has_crc(int fd, uint32_t crc)
 	return n == 0 && sum == crc;
 }
 
-/* `crc` is NULL where only the build id tells. */
+/* `crc` is NULL if only the build ID is compared. */
 static int try_file(const struct elf *e, int root, const char *path, const uint32_t *crc)
 {
 	_cleanup_(fd_closep) int fd = io_open_in_root(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -43,7 +43,7 @@ static int try_file(const struct elf *e, int root, const char *path, const uint3
 
 	if (fd < 0 || elf_open(&debug, fd, path, NULL) < 0 || debug.machine != e->machine)
 		return -ENOENT;
-	/* A file that has a build id tells by it whether it is the right one, in less time than by reading it. */
+	/* If the file has a build ID, comparing that is faster than reading the file. */
 	if (elf_build_id(e, id) ? !same_build_id(e, &debug) : !crc || !has_crc(fd, *crc))
 		return -ENOENT;
 	return TAKE_FD(fd);
@@ -66,7 +66,7 @@ static int by_build_id(const struct elf *e, int root)
 
 static int by_debuglink(const struct elf *e, int root, const char *path)
 {
-	/* The parts before the directory, and behind it. */
+	/* The parts before and after the directory. */
 	static const char *const places[][2] = { { "", "" }, { "", "/.debug" }, { DEBUG_ROOT, "" } };
 	_cleanup_(freep) char *name = NULL, *directory = NULL;
 	const char *slash = strrchr(path, '/');

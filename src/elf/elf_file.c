@@ -1,4 +1,4 @@
-/* elf_file.c: headers, sections and parts of a file. Symbols are in elf_symbols.c, notes in elf_notes.c. */
+/* elf_file.c: reads headers, sections and parts of a file. Symbols are in elf_symbols.c, notes in elf_notes.c. */
 
 #include "elf_file.h"
 
@@ -44,7 +44,7 @@ static int read_at(const struct elf *e, uint64_t offset, void *out, size_t size,
 	return 0;
 }
 
-/* With a NUL behind, which is not counted. */
+/* Adds a NUL that is not counted. */
 int elf_read(const struct elf *e, uint64_t offset, uint64_t size, struct elf_bytes *ret, struct err *err)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
@@ -130,7 +130,7 @@ int elf_open(struct elf *e, int fd, const char *name, struct err *err)
 	*e = (struct elf){ .fd = fd };
 	if (fstat(fd, &st) < 0)
 		return err_set(err, -errno, "cannot read '%s': %s", name, strerror(errno));
-	/* A pipe or a device may never end. */
+	/* Reading a pipe or a device may never end. */
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -ENOEXEC, "'%s' is not a regular file", name);
 	e->name = xstrdup(name);
@@ -163,7 +163,7 @@ void elf_close(struct elf *e)
 
 /* --- Sections --- */
 
-/* Compared over the length of the wanted name only: many sections may share one long name. */
+/* Compares only the length of the wanted name: many sections may share one long name. */
 static bool has_name(const struct elf *e, const Elf64_Shdr *s, const char *name)
 {
 	size_t n = strlen(name) + 1;
@@ -192,7 +192,7 @@ static int unpack(const struct elf *e, const struct elf_bytes *packed, struct el
 	if (h.ch_type != ELFCOMPRESS_ZLIB)
 		return err_set(err, -ENOTSUP, "'%s' has a section compressed in a way (%u) that is not supported", e->name,
 			       h.ch_type);
-	/* Deflate cannot do better than 1032 to 1, so a larger size is a lie that would only cost memory. */
+	/* Deflate's best ratio is 1032 to 1, so a larger size is bogus and would only waste memory. */
 	if (h.ch_size > ELF_READ_MAX || h.ch_size / 1032 > packed->size)
 		return err_set(err, -ERANGE, "'%s' is damaged: a section of %llu bytes compressed to %zu", e->name,
 			       (unsigned long long)h.ch_size, packed->size);

@@ -1,4 +1,4 @@
-/* elf_notes.c: build id and debuglink. */
+/* elf_notes.c: reads build ID and debuglink. */
 
 #include "elf_file.h"
 
@@ -9,7 +9,7 @@
 
 #define NOTES_MAX	((uint64_t)1 << 20)
 
-/* Notes one after another: {bytes of the owner, bytes of the content, type}, owner, content, both padded to 4. */
+/* Consecutive notes: {size of the owner, size of the content, type}, owner, content, both padded to 4. */
 static size_t build_id_in(const struct elf_bytes *notes, uint8_t ret_id[ELF_BUILD_ID])
 {
 	size_t at = 0;
@@ -49,7 +49,7 @@ size_t elf_build_id(const struct elf *e, uint8_t ret_id[ELF_BUILD_ID])
 		n = build_id_in(&b, ret_id);
 		elf_bytes_done(&b);
 	}
-	/* Files of debug symbols have program headers of the program, and other offsets. */
+	/* Files with debug symbols have the program's program headers, but other offsets. */
 	if (!n && s && s->sh_size <= NOTES_MAX && elf_read_section(e, s, &b, NULL) >= 0) {
 		n = build_id_in(&b, ret_id);
 		elf_bytes_done(&b);
@@ -57,7 +57,7 @@ size_t elf_build_id(const struct elf *e, uint8_t ret_id[ELF_BUILD_ID])
 	return n;
 }
 
-/* A name, its NUL, padding to 4, and the CRC. */
+/* The format is a name, its NUL, padding to 4, and the CRC. */
 bool elf_debuglink(const struct elf *e, char **ret_name, uint32_t *ret_crc)
 {
 	const Elf64_Shdr *s = elf_section(e, ".gnu_debuglink", 0);

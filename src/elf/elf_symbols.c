@@ -1,4 +1,4 @@
-/* elf_symbols.c: tables of symbols, by their sections or by what the dynamic linker reads. */
+/* elf_symbols.c: finds symbol tables by section, or through the dynamic linker's tables. */
 
 #include "elf_file.h"
 
@@ -54,7 +54,7 @@ static bool read_dynamic(const struct elf *e, struct dynamic *ret)
 	return ret->symtab && ret->strtab;
 }
 
-/* All that follows an address in its segment. */
+/* Reads everything after an address in its segment. */
 static bool read_from(const struct elf *e, uint64_t address, uint64_t most, struct elf_bytes *ret)
 {
 	uint64_t offset, size;
@@ -72,7 +72,7 @@ static uint32_t word(const struct elf_bytes *b, size_t i)
 	return v;
 }
 
-/* Its header {buckets, chains}: there is a chain entry per symbol. */
+/* Reads the header {buckets, chains}: there is a chain entry per symbol. */
 static size_t count_by_hash(const struct elf *e, uint64_t address)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };
@@ -80,8 +80,8 @@ static size_t count_by_hash(const struct elf *e, uint64_t address)
 	return read_from(e, address, 8, &b) ? word(&b, 1) : 0;
 }
 
-/* Header {buckets, first symbol, words of the filter, shift}, filter (8 bytes each), buckets, chains. The last symbol
- * ends the chain that begins last; an odd entry ends a chain. */
+/* The format is header {buckets, first symbol, words of the filter, shift}, filter (8 bytes each), buckets, chains.
+ * The last symbol ends the chain that begins last; an odd entry ends a chain. */
 static size_t count_by_gnu_hash(const struct elf *e, uint64_t address)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };

@@ -1,4 +1,4 @@
-/* fuzz_elf.c: any bytes as an ELF file: its rows are in order and name rules that are there, its symbols end. */
+/* fuzz_elf.c: reads any bytes as an ELF file: rows must be sorted and refer to existing rules, and symbols must end. */
 #include "cfi.h"
 #include "symbols.h"
 

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#define SYMBOLS_MAX	((size_t)4 << 20)	/* in one file; the largest have some 700,000 */
+#define SYMBOLS_MAX	((size_t)4 << 20)	/* limit per file; the largest have about 700,000 */
 
 struct symbol {
 	uint64_t start, size;
 	const char *name;
-	uint8_t rank;			/* the lowest wins where several begin */
+	uint8_t rank;			/* the lowest wins if several begin at one address */
 };
 
 static uint8_t rank_of(const Elf64_Sym *y)
@@ -44,7 +44,7 @@ static size_t add_table(struct symbols *s, struct elf_symbols *table)
 		GROW(&s->list, &s->capacity, s->count + 1);
 		s->list[s->count++] = (struct symbol){ y.st_value, y.st_size, name, rank_of(&y) };
 	}
-	/* Names stay where they are in the file's own table. */
+	/* Names stay in the memory of the file's own table. */
 	s->names[s->tables++] = table->names;
 	table->names = (struct elf_bytes){ 0 };
 	return s->count - before;
@@ -55,7 +55,7 @@ size_t symbols_add(struct symbols *s, const struct elf *e)
 	_cleanup_(elf_symbols_done) struct elf_symbols all = { 0 }, dynamic = { 0 };
 	size_t n = 0;
 
-	/* .symtab has those of .dynsym, too. */
+	/* .symtab includes the symbols of .dynsym. */
 	if (elf_read_symbols(e, ELF_ALL, &all, NULL) >= 0)
 		n = add_table(s, &all);
 	if (n)
@@ -65,7 +65,7 @@ size_t symbols_add(struct symbols *s, const struct elf *e)
 	return n;
 }
 
-/* Compared up to some length only: many symbols may have one long name. */
+/* Compares names only up to some length: many symbols may share one long name. */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -124,7 +124,7 @@ const char *symbols_find(const struct symbols *s, uint64_t address, uint64_t fun
 {
 	const struct symbol *y = last_before(s, address);
 
-	/* Assembler often says nothing of the size; such a function ends where the next one begins. */
+	/* Assembler often omits the size; such a function ends where the next one begins. */
 	if (!y || (y->size ? address - y->start >= y->size : y->start < function))
 		return NULL;
 	return y->name;

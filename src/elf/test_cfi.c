@@ -1,4 +1,4 @@
-/* test_cfi.c: rows are those that readelf computes, for every instruction at which it sees a change. */
+/* test_cfi.c: compares rows with readelf's, for every instruction where these change. */
 #include "cfi.h"
 #include "mem.h"
 #include "test.h"
@@ -59,7 +59,7 @@ static void compare(const char *path, const struct cfi_table *t, const struct ex
 {
 	struct unwind_rule r = cfi_rule(t, x->pc);
 
-	/* Code that cannot be unwound has one rule, as has the outermost frame, which needs no CFA. */
+	/* Code that cannot be unwound has one rule, and so has the outermost frame, which needs no CFA. */
 	bool supported = strncmp(x->ra, "r", 1) && (!strncmp(x->cfa, "rsp", 3) || !strncmp(x->cfa, "rbp", 3) || !strncmp(x->cfa, "rbx", 3));
 
 	if (!supported ? r.cfa != UNWIND_CFA_UNSUPPORTED && (strcmp(x->cfa, "exp") || !is_cfa(x, &r) || !is_ra(x, &r)) :
@@ -67,7 +67,7 @@ static void compare(const char *path, const struct cfi_table *t, const struct ex
 		differ(path, x, &r);
 }
 
-/* Words of a line, of which those behind "LOC" name the columns. */
+/* The words of a line; those after "LOC" name the columns. */
 static unsigned split(char *line, char *words[40])
 {
 	unsigned n = 0;
@@ -168,7 +168,7 @@ static size_t compare_with_readelf(const char *path, const struct cfi_table *t)
 	return compared;
 }
 
-/* Returns how many rows were compared. */
+/* Returns the number of rows compared. */
 static size_t compare_file(const char *path)
 {
 	_cleanup_(elf_close) struct elf e = { .fd = -1 };

@@ -1,4 +1,4 @@
-/* test_symbols.c: names of this program's functions, from its own file and from files of debug symbols. */
+/* test_symbols.c: tests names of this program's functions, from its own file and from files with debug symbols. */
 
 #include "symbols.h"
 #include "test.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Its place in the file, which is loaded anywhere. */
+/* Its address in the file, which may be loaded anywhere. */
 extern const char __executable_start[];
 
 static __attribute__((noinline)) int looked_for(int n)
@@ -69,7 +69,7 @@ TEST(a_function_is_found_by_each_of_its_addresses)
 	close_file(&o);
 }
 
-/* --- Files of debug symbols, in a directory that stands for the root of a process */
+/* --- Files with debug symbols, in a directory that acts as the root of a process */
 
 static char root_path[64];
 
@@ -96,7 +96,7 @@ static void remove_root(void)
 	sh("rm -rf %s", "");
 }
 
-/* The name of looked_for by way of the file of debug symbols; NULL if there is none. */
+/* Returns the name of looked_for from the file with debug symbols; NULL if there is none. */
 static const char *name_by_debug_file(int root)
 {
 	static char name[64];

@@ -10,7 +10,7 @@
  *		  "calls=" count position… newline position… cost…	a call: its inclusive cost
  *		| "jump=", "jcnd=", "jfi=", "jfn="	ignored
  *	name	= text | "(" number ")" text which defines that number | "(" number ")"	the name of that number
- *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in our own files: where functions begin
+ *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines are only used in our own files
  *
  * The format does not record which stack a call came from: see edge_list.h for the handling of pairs. Self values of
  * functions stay exact; so do totals, unless functions call each other in a cycle, where only a limit is known. foo'2

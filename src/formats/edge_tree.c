@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
-#define LOOKS		20000000u	/* visits of edges, 2 s; after that, callees are not visited individually */
-#define CYCLE_LOOK	256		/* levels up in which a function is searched before it is expanded again */
+#define VISITS_MAX	20000000u	/* visits of edges, 2 s; after that, callees are not visited individually */
+#define CYCLE_LEVELS	256		/* levels up in which a function is searched before it is expanded again */
 
 static bool is_wider(const struct edge_tree_building *t, uint32_t a, uint32_t b)
 {
@@ -159,7 +159,7 @@ static void value_below(const struct edge_tree_building *t, const struct edge_tr
 
 static bool is_above(const struct edge_tree_building *t, uint32_t place, uint32_t function)
 {
-	for (int i = 0; place != UINT32_MAX && i < CYCLE_LOOK; i++, place = t->places[place].parent)
+	for (int i = 0; place != UINT32_MAX && i < CYCLE_LEVELS; i++, place = t->places[place].parent)
 		if (t->places[place].function == function)
 			return true;
 	return false;
@@ -359,7 +359,7 @@ int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tr
 	t.width = pick_width(e);
 	sum_up_functions(&t);
 	add_tops(&t);
-	while (t.heap_count && t.looks < LOOKS)
+	while (t.heap_count && t.looks < VISITS_MAX)
 		open_place(&t, heap_pop(&t));
 	while (t.heap_count)
 		close_place(&t, heap_pop(&t));

@@ -7,7 +7,7 @@
  *	  location	Location { id 1, mapping_id 2, address 3, line 4 }	4
  *			line is Line { function_id 1, line 2 }, the innermost of inlined functions first
  *	  function	Function { id 1, name 2, system_name 3, filename 4, start_line 5 }	5
- *	  string_table	string						6, the first is ""; everything else refers to strings by index
+ *	  string_table	string						6, the first is ""; referred to by index
  *	  time_nanos, duration_nanos	int64				9, 10
  *	  period_type, period		ValueType, int64		11, 12
  *	  comment	index of a string				13

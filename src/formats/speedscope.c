@@ -29,7 +29,7 @@
 #include <string.h>
 
 #define DEPTH_MAX	65536u
-#define CLOSE_LOOK	1000u		/* levels up in which the frame of a closing event is searched */
+#define CLOSE_LEVELS	1000u		/* levels up in which the frame of a closing event is searched */
 
 static const struct {
 	const char *unit, *column, *column_unit;
@@ -155,12 +155,12 @@ static int read_samples(struct reader *r, json_t *profile)
 	return 0;
 }
 
-/* Returns the node after closing `frame`; the node itself if it is not open within CLOSE_LOOK levels. */
+/* Returns the node after closing `frame`; the node itself if it is not open within CLOSE_LEVELS levels. */
 static uint32_t closed(const struct profile *p, uint32_t node, uint32_t frame)
 {
 	uint32_t up = node;
 
-	for (unsigned i = 0; i < CLOSE_LOOK && up != PROFILE_ROOT; i++, up = p->parents[up])
+	for (unsigned i = 0; i < CLOSE_LEVELS && up != PROFILE_ROOT; i++, up = p->parents[up])
 		if (p->node_frames[up] == frame)
 			return p->parents[up];
 	return node;

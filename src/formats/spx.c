@@ -17,8 +17,7 @@
  *
  * The time from one event to the next belongs to the running function. enabled_metrics in the .json file gives the
  * columns: wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the defaults of SPX are assumed, wt and zm.
- * Calls are
- * counted. Reading KEY.json reads the report next to it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
+ * Calls are counted. Reading KEY.json reads the report next to it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
  */
 #include "format.h"
 #include "stacks.h"

@@ -115,7 +115,7 @@ void connection_leave(struct redis_connection *c)
 }
 
 /* Returns a random time between half of the wait and all of it, so that a fleet does not reconnect at the same moment. */
-static int64_t by_chance(int64_t wait_ns)
+static int64_t with_jitter(int64_t wait_ns)
 {
 	uint32_t random = 0;
 
@@ -134,7 +134,7 @@ static void wait_before_next(struct redis_connection *c, bool passes)
 	else
 		c->backoff_ns = wait * 2 < c->o.retry_max_ns ? wait * 2 : c->o.retry_max_ns;
 	c->phase = WAITING;
-	c->deadline_ns = now + by_chance(wait);
+	c->deadline_ns = now + with_jitter(wait);
 }
 
 /* Ends this attempt or connection, and reports it: first to the owner, then to the commands' callers. */

@@ -4,8 +4,7 @@
 #include "mem.h"
 #include "test.h"
 
-/* Returns all commands as text, "[PUBLISH][excimer][main 1]
- * " each, followed by the error, if any. */
+/* Returns all commands as text, a line such as "[PUBLISH][excimer][main 1]" each, followed by the error, if any. */
 static char *commands(const char *data, size_t n, size_t step)
 {
 	struct resp_parser p;

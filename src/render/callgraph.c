@@ -1,7 +1,7 @@
-/* callgraph.c: the graph in Graphviz's language.
+/* callgraph.c: writes the graph in Graphviz's language.
  *
  * Every name is a quoted string in which \ and " get a \ before them, and & is written as an entity, since Graphviz
- * reads entities in strings; NUL, control characters and what is not UTF-8 become U+FFFD (text.h). Boxes are n0, n1, …,
+ * decodes entities in strings; NUL, control characters and invalid UTF-8 become U+FFFD (text.h). Boxes are n0, n1, …,
  * so no name is ever an identifier. Labels of the HTML kind are not used.
  */
 
@@ -19,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LABEL_WIDTH 36		/* code points of a line of a box, */
-#define LABEL_LINES 3		/* and how many lines a name may take */
+#define LABEL_WIDTH 36		/* code points per line of a box, */
+#define LABEL_LINES 3		/* and lines per name */
 #define TOOLTIP_MAX 2000	/* bytes of a name in a tooltip */
 #define BOX_GREY 245		/* no change */
 #define ARROW_GREY 119
@@ -31,12 +31,12 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before, whole_measured;	/* 100 % of shares; measured: before without scale */
+	int64_t whole, whole_before, whole_measured;	/* 100 % of shares; measured: before, unscaled */
 	int64_t total, total_before;
-	const struct picture_difference *difference;	/* its colors and words; NULL: there is none */
+	const struct picture_difference *difference;	/* its colors and words; NULL: not a difference */
 	enum amount_unit unit;
-	bool is_estimate;		/* made of a tree that is one */
-	bool is_text;			/* for people and other programs, not for callgraph_finish_svg */
+	bool is_estimate;		/* built from an estimated tree */
+	bool is_text;			/* for people and other programs, rather than callgraph_finish_svg */
 };
 
 void callgraph_defaults(struct callgraph_options *o)
@@ -49,7 +49,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Below zero where memory was freed. */
+/* Negative if memory was freed. */
 static double part_of_whole(const struct drawing *d, int64_t v)
 {
 	int64_t whole = larger(d->whole, d->whole_before);
@@ -57,7 +57,7 @@ static double part_of_whole(const struct drawing *d, int64_t v)
 	return whole > 0 ? (double)v / (double)whole : 0;
 }
 
-/* From 0 to 1, to draw by. */
+/* Returns a share from 0 to 1, for drawing. */
 static double share(const struct drawing *d, int64_t v)
 {
 	double part = part_of_whole(d, v);
@@ -65,7 +65,7 @@ static double share(const struct drawing *d, int64_t v)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-/* The inside of a quoted string, with this in place of a backslash. */
+/* Puts the content of a quoted string, replacing backslashes with `backslash`. */
 static void put_quoted(struct buf *out, struct str s, const char *backslash)
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
@@ -101,8 +101,8 @@ static void put_name_in_tooltip(const struct drawing *d, struct str name)
 	put_quoted(d->out, cut(name, TOOLTIP_MAX), d->is_text ? "\\\\" : CALLGRAPH_BACKSLASH);
 }
 
-/* The place to break a line of at most LABEL_WIDTH code points: behind the last \ or / or before the last ::, else before a dot or behind
- * another separator, else anywhere. */
+/* Returns where to break a line of at most LABEL_WIDTH code points: after the last \ or / or before the last ::, else
+ * before a dot or after another separator, else anywhere. */
 static size_t line_end(struct str s)
 {
 	size_t room = text_cut(s, LABEL_WIDTH), end = 0, other = 0;
@@ -120,7 +120,8 @@ static size_t line_end(struct str s)
 	return end ? end : other ? other : room;
 }
 
-/* Returns the start of the part of a name that its last line shows: at most LABEL_WIDTH code points behind a separator, so that the method is whole. */
+/* Returns the start of the part of a name shown on the last line: at most LABEL_WIDTH code points after a separator,
+ * so that the method is complete. */
 static size_t last_line(struct str s)
 {
 	size_t columns = text_columns(s), least = columns > LABEL_WIDTH ? text_cut(s, columns - LABEL_WIDTH + 1) : 0;
@@ -131,7 +132,7 @@ static size_t last_line(struct str s)
 	return least;
 }
 
-/* The name on several lines, its middle left out if these are not enough. */
+/* Puts the name on several lines, omitting the middle if they are not enough. */
 static void put_name(struct buf *out, struct str s)
 {
 	if (!s.n)
@@ -172,7 +173,7 @@ static void put_times(const struct drawing *d, int64_t calls)
 	buf_puts(d->out, calls == scale ? " call" : " calls");
 }
 
-/* "495 → 900 (+405)", "495 → 0 (gone)" */
+/* Puts "495 → 900 (+405)" or "495 → 0 (gone)". */
 static void put_change(const struct drawing *d, int64_t before, int64_t after, bool at_most)
 {
 	int64_t delta = saturating_sum(after, before == INT64_MIN ? INT64_MAX : -before);
@@ -197,7 +198,7 @@ static void put_rgb(struct buf *out, const char *attribute, struct rgb c)
 	buf_printf(out, " %s=\"#%02x%02x%02x\"", attribute, c.r & 255, c.g & 255, c.b & 255);
 }
 
-/* From nearly white to red by what it took itself; dark enough for black letters on each. */
+/* Puts a color from nearly white to red by self value, always suitable for black text. */
 static void put_color(const struct drawing *d, int64_t self)
 {
 	static const double stops[][3] = { { 255, 250, 242 }, { 253, 200, 140 }, { 233, 90, 60 } };
@@ -252,7 +253,7 @@ static bool of_calls(const struct drawing *d)
 	return d->p->columns[d->o->column].counts_calls;
 }
 
-/* The sentence of a flame graph's frame. */
+/* Puts the same sentence as for a flame graph's frame. */
 static void put_words_of_change(const struct drawing *d, struct picture_change c)
 {
 	c.whole_before = d->whole_before;
@@ -281,7 +282,7 @@ static void put_node_tooltip(const struct drawing *d, const struct graph_node *n
 			.at_most = n->at_most });
 }
 
-/* Style sheets leave the colors of these alone. */
+/* Marks elements whose colors style sheets must not change. */
 static void put_change_class(struct buf *out, int64_t before, int64_t after, bool critical)
 {
 	buf_printf(out, " class=\"change %s%s\"", after > before ? "grew" : after < before ? "fell" : "same",
@@ -325,7 +326,7 @@ static void put_node(const struct drawing *d, size_t i)
 	buf_puts(out, "];\n");
 }
 
-/* Beside the arrow, after two blanks. */
+/* Puts the label next to the arrow, after two blanks. */
 static void put_edge_words(const struct drawing *d, const struct graph_edge *e)
 {
 	struct buf *out = d->out;
@@ -378,7 +379,7 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	buf_put_fixed(out, (e->critical ? 2 : 0.8) + 4 * part, 2);
 	buf_puts(out, " arrowsize=");
 	buf_put_fixed(out, 0.6 + 0.4 * part, 2);
-	/* Heavy arrows are short and straight. */
+	/* Heavy arrows should be short and straight. */
 	buf_printf(out, " weight=%d", 1 + (int)(20 * part) + (e->critical ? 10 : 0));
 	put_edge_style(d, e);
 	buf_puts(out, "];\n");
@@ -445,7 +446,7 @@ static void put_graph(const struct drawing *d)
 	buf_puts(out, "}\n");
 }
 
-/* The base of shares: everything taken, which is more than the sum if some of it was freed. */
+/* Returns the base of shares: the sum of all allocations, which exceeds the total if some memory was freed. */
 static int64_t column_total(const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
@@ -459,7 +460,7 @@ static int64_t column_total(const struct profile *p, uint32_t column)
 	       sum;
 }
 
-/* The value of so many per cent, at least 1: what is nothing is never drawn. */
+/* Returns the value of this percentage, at least 1: zero values are never drawn. */
 static int64_t least_value(int64_t all, double threshold)
 {
 	double v = ceil((double)all * threshold / 100);
@@ -471,7 +472,7 @@ struct callgraph {
 	const struct profile *p;
 	struct callgraph_options o;
 	struct graph sums;
-	int64_t whole, whole_before, whole_measured;	/* measured: before without scale */
+	int64_t whole, whole_before, whole_measured;	/* measured: before, unscaled */
 	int64_t total, total_before;
 	bool is_estimate;
 	bool is_text;
@@ -497,7 +498,7 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->total = edges_total(p, o->column);
 	c->total_before = differs ? edges_total(p, o->before_column) : 0;
 	if (o->focus)
-		part = profile_filter(p, o->focus);	/* the filter keeps the numbers of frames and columns */
+		part = profile_filter(p, o->focus);	/* the filter does not renumber frames and columns */
 	of = part ? part : p;
 	if (differs)
 		graph_init_difference(&c->sums, of, o->before_column, o->column);

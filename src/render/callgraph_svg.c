@@ -1,7 +1,8 @@
 /* callgraph_svg.c: adapts the SVG that Graphviz makes.
  *
- * Its size is in points, often several screens wide; here it is made to fill the window, and gets its style and its
- * script. Titles of elements ("n12") go, since browsers would show them instead of the tooltips with the names. */
+ * Its size is in points, often several screens wide; here it is changed to fill the window, and gets its style and
+ * script. Titles of elements ("n12") are removed, since browsers would show them instead of the tooltips with the
+ * names. */
 
 #include "callgraph.h"
 
@@ -35,7 +36,7 @@ void callgraph_bare_svg(struct str svg, struct buf *out)
 	put_backslashes(svg.p, svg.p + svg.n, out);
 }
 
-/* Everything but the titles. */
+/* Puts everything but the titles. */
 static void put_without_titles(const char *at, const char *end, struct buf *out)
 {
 	for (const char *title; (title = find(at, end, "<title>"));) {

@@ -1,4 +1,4 @@
-/* chart_data.c: from calls to boxes, in one pass over the calls and one over the boxes by depth. */
+/* chart_data.c: converts calls to boxes, in one pass over the calls and one over the boxes by depth. */
 #include "chart_data.h"
 
 #include "chart.h"
@@ -11,13 +11,13 @@
 struct box {
 	uint32_t depth, frame;
 	int64_t start, end;
-	uint32_t matches;		/* calls that it stands for, and that the search matches */
+	uint32_t matches;		/* matching calls among those that it represents */
 };
 
-/* A depth, while calls are walked: its last box, and the call around it that boxes may be joined in. */
+/* A depth while calls are walked: its last box, and the call around it within which boxes may be joined. */
 struct row {
-	size_t last;			/* number of the box + 1; 0: none */
-	uint32_t around;		/* number of the call + 1; 0: none */
+	size_t last;			/* index of the box + 1; 0: none */
+	uint32_t around;		/* index of the call + 1; 0: none */
 	bool is_short;
 };
 
@@ -26,11 +26,11 @@ struct boxes {
 	struct box *list;
 	size_t count, capacity;
 	struct row *rows;		/* by depth of the call */
-	uint32_t *calls;		/* by depth: number of the call that is open there + 1, 0 if it has no box of its own */
-	size_t *boxes_of;		/* by depth: number of the box that stands for this call + 1, 0 if it is outside */
+	uint32_t *calls;		/* by depth: index of the open call + 1, 0 if it has no box of its own */
+	size_t *boxes_of;		/* by depth: index of the box that represents this call + 1, 0 if it is outside */
 	size_t row_capacity, call_capacity, box_capacity;
 	const bool *matches;		/* by frame; NULL: no search */
-	uint32_t depths;		/* depth of the calls, plus one */
+	uint32_t depths;		/* maximum depth of the calls, plus one */
 	int64_t least;
 	uint32_t short_frame;
 };
@@ -43,7 +43,7 @@ static void boxes_done(struct boxes *b)
 	free(b->boxes_of);
 }
 
-/* Returns the number of the box + 1. */
+/* Returns the index of the box + 1. */
 static size_t add_box(struct boxes *b, const struct chart_call *call, uint32_t around, bool is_short)
 {
 	struct row *row = &b->rows[call->depth];
@@ -60,7 +60,7 @@ static size_t add_box(struct boxes *b, const struct chart_call *call, uint32_t a
 	return b->count;
 }
 
-/* Calls without a box of their own count for the one that the call around them has, or is joined in. */
+/* Counts a call without its own box for the box of the surrounding call, or the one it is joined in. */
 static void count_match(struct boxes *b, const struct chart_call *call)
 {
 	size_t box = b->boxes_of[call->depth];
@@ -69,7 +69,7 @@ static void count_match(struct boxes *b, const struct chart_call *call)
 		b->list[box - 1].matches++;
 }
 
-/* False if there are more than `most`. */
+/* Returns false if there are more than `most`. */
 static bool make_boxes(struct boxes *b, const struct chart_window *w, size_t most)
 {
 	const struct chart *c = b->p->chart;
@@ -115,7 +115,7 @@ static bool is_match(const struct chart_search *s, const struct profile *p, uint
 	return s->frames[p->node_frames[p->chart->calls[call].node]];
 }
 
-/* The number of the nth match, from 0. */
+/* Returns the index of the nth match, from 0. */
 static uint32_t nth_match(const struct chart_search *s, const struct profile *p, uint32_t nth)
 {
 	for (uint32_t i = 0; i < p->chart->count; i++)
@@ -172,7 +172,7 @@ void chart_data_json_search(struct json *j, const struct profile *p, const struc
 
 /* --- The bytes --- */
 
-/* Depth by depth; within one they are in order already. */
+/* Puts boxes depth by depth; within one they are already sorted. */
 static void put(const struct boxes *b, int64_t length, struct chart_search *search, struct buf *out, void (*about)(struct json *j, void *data), void *data)
 {
 	size_t n = b->count + 1;
@@ -186,7 +186,7 @@ static void put(const struct boxes *b, int64_t length, struct chart_search *sear
 		offsets[b->list[i].depth + 1]++;
 	for (uint32_t d = 0; d < depths; d++)
 		offsets[d + 1] += offsets[d];
-	/* Depths at the end may have none. */
+	/* The deepest ones may be empty. */
 	while (depths > 1 && offsets[depths] == offsets[depths - 1])
 		depths--;
 	next = xmalloc(((size_t)depths + 1) * sizeof(*next));

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of the strongest color: for the least certain change, and for one that may be noise. */
+/* Minimum share of the strongest color: for the least certain change, and for one that may be noise. */
 #define CERTAIN_STRENGTH	0.3
 #define CHANCE_STRENGTH		0.12
 
@@ -146,7 +146,8 @@ void difference_scale(struct picture_difference *d, const struct layout *l)
 	}
 }
 
-/* By the root of the share, so that a tenth of the largest change is seen too. The page's script does the same. */
+/* Uses the square root of the share, so that a tenth of the largest change is visible, too. The page's script does
+ * the same. */
 static double strength_of(const struct picture_difference *d, double before, double after)
 {
 	double change = certain_change(d, before, after), strength = d->most > 0 ? fmin(1, sqrt(change / d->most)) : 0;
@@ -202,7 +203,7 @@ static void put_signed(double v, const char *unit, struct buf *out)
 	buf_puts(out, unit);
 }
 
-/* "+405, +81.82%, +24.55 points", or "+405, new, …". */
+/* Puts "+405, +81.82%, +24.55 points", or "+405, new, …". */
 static void put_delta(const struct picture_difference *d, const struct picture_change *c, bool self,
 		      const char *count_name, struct buf *out)
 {

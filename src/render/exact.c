@@ -1,4 +1,4 @@
-/* exact.c: sums of edges for a picture. */
+/* exact.c: computes sums of edges for a picture. */
 
 #include "exact.h"
 

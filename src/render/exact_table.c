@@ -1,16 +1,16 @@
 /* exact_table.c: writes the edges for the scripts of pictures: {"whole": […], "functions": "…", "nodes": "…", "pairs": "…"}.
  *
- * Numbers are digits as table.c writes them. A picture of a difference has two sides, before and after, others have one:
+ * Numbers are encoded as in table.c. A picture of a difference has two sides, before and after, others have one:
  *
- *	whole		= one number per side: what shares are of
- *	functions	= (known (self total)*)*: for each function, known 0: it is no function of the edges, and nothing
+ *	whole		= one number per side: the base of shares
+ *	functions	= (known (self total)*)*: for each function, known 0: it is not in the edges, and nothing
  *			  follows; 1; 2: its totals are limits. Then its values on each side, signed
  *	nodes		= (function self)*: for each node of the edges but the root, 1 + its function, 0 one that has no
  *			  number; self signed
  *	pairs		= (caller callee value)*: nodes, 0 is the root; value signed
  *
- * With nodes and pairs the script finds what several functions took together, for its search. They are left out of
- * differences, and where they are very many: then that is known within limits only. */
+ * The script uses nodes and pairs to compute the joint value of several functions, for its search. They are left out
+ * of differences, and if there are too many: then only limits are known. */
 
 #include "picture.h"
 
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#define PAIRS_MAX	100000u		/* some 8 bytes each */
+#define PAIRS_MAX	100000u		/* about 8 bytes each */
 
 static void put_sides(const struct exact *x, uint32_t frame, struct buf *digits)
 {

@@ -1,4 +1,4 @@
-/* flame_data.c: from the tree to boxes. Every step is one pass over arrays; nothing recurses, at any depth. */
+/* flame_data.c: converts the tree to boxes. Every step is one pass over arrays, without recursion. */
 
 #include "flame_data.h"
 
@@ -38,7 +38,8 @@ static void begin_depth(struct flame_layout *l, uint32_t at)
 	l->depths[l->depth_count++] = at;
 }
 
-/* Depth by depth: walking a depth from left to right and appending the children makes the next one, in order. */
+/* Places boxes depth by depth: walking a depth from left to right and appending the children gives the next one, in
+ * order. */
 static void place_boxes(struct flame_layout *l)
 {
 	uint32_t depth_end = 1;
@@ -103,11 +104,12 @@ static void put_values(const struct flame_layout *l, const int64_t *values, bool
 	}
 }
 
-/* The frames of a text: those of the profile, or some of them, that of the root, and that of grey boxes if these have a name. */
+/* The frames listed in the text: those of the profile, or some of them, then the root's, and that of grey boxes if
+ * they have a name. */
 struct words {
 	const struct profile *p;
-	const uint32_t *frames;		/* NULL: all */
-	uint32_t count;			/* without the root's */
+	const uint32_t *frames;		/* NULL: all frames */
+	uint32_t count;			/* not including the root's */
 	const char *grey;
 };
 
@@ -121,7 +123,7 @@ static struct str str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* Strings that frames use, in the order of first use; `index` says which is whose. */
+/* Puts the strings used by frames, in order of first use; `index` maps frames to strings. */
 static void put_strings(const struct words *w, struct json *j, const char *list, const char *index,
 			struct str (*of)(const struct profile *, uint32_t), const char *root, const char *grey)
 {
@@ -248,7 +250,7 @@ static void put_plain(const int64_t *values, uint32_t count, bool wide, struct b
 	}
 }
 
-/* Numbers the frames that boxes have from 0 in `ret_numbers`, by frame, and returns them in this order. */
+/* Numbers the frames used by boxes from 0 in `ret_numbers`, by frame, and returns them in this order. */
 static uint32_t *used_frames(const struct profile *p, const struct flame_boxes *b, uint32_t **ret_numbers, uint32_t *ret_count)
 {
 	uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames)), count = 0;
@@ -316,7 +318,7 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_co
 
 /* --- The tree with all values --- */
 
-/* Decides whether a node stays: its total in one column, and whether there is anything at all. */
+/* Computes values that decide whether a node stays: its total in one column, and whether it has any value at all. */
 static int64_t *totals_of_any(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown)
 {
 	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));

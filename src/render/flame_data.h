@@ -1,4 +1,4 @@
-/* flame_data.h: a profile laid out for the canvas of the page: every box with its place, ready for typed arrays.
+/* flame_data.h: a profile laid out for the canvas of the page: every box with its position, ready for typed arrays.
  *
  * All integers and doubles are little-endian; sections follow each other without gaps, and each begins at a multiple
  * of 8 (zero bytes fill up).
@@ -13,23 +13,23 @@
  *       24     8  total of the root, a double
  *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
  *       36     4  1: a difference, with two more sections of values; else 0
- *       40     4  boxes that were joined to grey ones, with all that stand on them, because they cannot be seen (flame_part.h)
+ *       40     4  boxes too narrow to be seen, joined to grey ones with all boxes on top of them (flame_part.h)
  *       44     4  1: values before are scaled, with one more section; else 0
  *       48    16  zero
  *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
  *                 start of each box, n times w bytes: unsigned when w is 4, a double when w is 8
  *                 width of each box, the same
  *                 frame of each box, n times 4 bytes: index into the lists of the text
- *                 of a difference: what each box took before, and after, n times w bytes each
- *                 of a scaled one: what each box took before, without scale, n times w bytes
+ *                 in a difference: value of each box before, and after, n times w bytes each
+ *                 in a scaled one: value of each box before, unscaled, n times w bytes
  *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
- *                 …} with whatever else the caller adds about the profile. The last frame is the root's, and behind it,
- *                 where boxes were joined, that of grey boxes
+ *                 …} and other data added by the caller. The last frame is the root's, followed by that of grey boxes
+ *                 if boxes were joined
  *
  * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
- * start within it, so nothing else is needed to find them, or the parent, by bisection.
+ * start within it, so they, or the parent, can be found by bisection.
  *
- * Pages that lay out any of several values themselves get the tree, with the own values of every column:
+ * Pages that do the layout themselves, for any of several values, get the tree, with the self values of every column:
  *
  *   offset  size  header
  *        0     4  magic "STRE"
@@ -56,28 +56,28 @@
 #include "render.h"
 
 #define FLAME_DATA_HEADER 64u
-#define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* at most; then narrower ones are left out */
+#define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* limit; narrower ones are left out */
 
-/* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and `width_of` says what widths
- * are: by default the larger of both sides, so that removed stacks are visible, too. `about` is called inside the JSON object to add
- * keys; NULL is fine. */
+/* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and `width_of` selects the widths: by
+ * default the larger of both sides, so that removed stacks are visible, too. `about` is called inside the JSON object
+ * to add keys; NULL is fine. */
 void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of width_of, uint32_t max_boxes,
 		    struct buf *out, void (*about)(struct json *j, void *data), void *data);
 
-/* The tree with those columns, without stacks that have no value in any; if there are too many, those narrowest in columns[shown]
- * are dropped. */
+/* Appends the tree with those columns, without stacks that have no value in any of them; if there are too many, the
+ * narrowest in columns[shown] are dropped. */
 void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown, uint32_t max_nodes,
 			 struct buf *out);
 
-/* Boxes placed by another layout, of frames of `p`, or of its number of frames for the root and one more for grey boxes.
- * `offsets` has a number more than there are depths. Values are not negative, the first box is the root. Where boxes were joined
- * the text has only frames that are used. */
+/* Boxes placed by another layout. Their frames are those of `p`, or its number of frames for the root, and one more
+ * for grey boxes. `offsets` has one entry more than there are depths. Values are not negative, the first box is the
+ * root. If boxes were joined, the text only has frames that are used. */
 struct flame_boxes {
 	uint32_t count, depths, joined;
 	const uint32_t *offsets, *frames;
-	const int64_t *starts, *widths, *before, *after;	/* the last two: of a difference, else NULL */
-	const int64_t *measured;				/* if `before` is scaled: without scale; else NULL */
-	const char *grey;					/* the name of grey boxes; NULL unless boxes were joined */
+	const int64_t *starts, *widths, *before, *after;	/* the last two: only in a difference, else NULL */
+	const int64_t *measured;				/* if `before` is scaled: unscaled; else NULL */
+	const char *grey;					/* name of grey boxes; NULL unless boxes were joined */
 };
 
 void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, struct buf *out,

@@ -1,4 +1,4 @@
-/* flame_layout.c: passes over arrays; nothing recurses. */
+/* flame_layout.c: computes layouts with passes over arrays, without recursion. */
 #include "flame_layout.h"
 
 #include "mem.h"
@@ -42,8 +42,8 @@ static int64_t own_width(int64_t after, int64_t before, enum flamegraph_width_of
 	}
 }
 
-/* Totals of own widths. Negative values, as of freed memory, count as zero: else callees would be wider than their
- * caller. */
+/* Computes totals of self widths. Negative values, as for freed memory, count as zero; otherwise callees could be
+ * wider than their caller. */
 static int64_t *totals_of_widths(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of of)
 {
 	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;
@@ -91,7 +91,7 @@ void flame_layout_totals(struct flame_layout *l, uint32_t column, uint32_t befor
 
 /* --- In which order --- */
 
-/* The boxes but for the root, sorted by the rank of their frame: a counting sort. The caller frees. */
+/* Sorts the boxes except the root by the rank of their frame, with a counting sort. The caller frees. */
 static uint32_t *boxes_by_name(const struct flame_layout *l, uint32_t *ret_count)
 {
 	const struct profile *p = l->p;

@@ -12,7 +12,7 @@
 
 /* --- The zoomed box --- */
 
-/* "name" or "name@FILE:LINE", as the page writes it. */
+/* Compares with "name" or "name@FILE:LINE", the form that the page sends. */
 static bool is_called(const struct profile *p, uint32_t frame, struct str wanted)
 {
 	struct str name = profile_name(p, frame), file = profile_file(p, frame);
@@ -30,7 +30,7 @@ static bool is_called(const struct profile *p, uint32_t frame, struct str wanted
 	       memcmp(wanted.p + 1 + file.n, place, strlen(place)) == 0;
 }
 
-/* The widest of those children, or `parent` if there is none. */
+/* Returns the widest of those children, or `parent` if there is none. */
 static uint32_t find_child(const struct flame_layout *l, uint32_t parent, struct str wanted)
 {
 	uint32_t best = parent;
@@ -68,7 +68,7 @@ static int64_t half_pixel(int64_t width, uint32_t pixels)
 	return least > 1 ? least : 1;
 }
 
-/* By node whether it is a box of its own. Counts those, and all. The caller frees. */
+/* Marks, by node, whether it is a box of its own. Counts those, and all. The caller frees. */
 static bool *find_seen(const struct flame_layout *l, const struct flame_part *part, uint32_t *ret_seen, uint32_t *ret_all)
 {
 	const struct profile *p = l->p;
@@ -99,7 +99,7 @@ static bool *find_seen(const struct flame_layout *l, const struct flame_part *pa
 #define NO_NODE UINT32_MAX
 
 struct placed {
-	uint32_t *nodes;			/* by box; NO_NODE: a grey one */
+	uint32_t *nodes;			/* by box; NO_NODE: grey */
 	uint32_t *frames, *offsets;
 	int64_t *starts, *widths, *before, *after, *measured;
 	uint32_t count;
@@ -174,7 +174,8 @@ static void begin_depth(struct placed *b, uint32_t at)
 	b->offsets[b->offset_count++] = at;
 }
 
-/* Depth by depth: walking a depth from left to right and appending the children makes the next one, in order. */
+/* Places boxes depth by depth: walking a depth from left to right and appending the children gives the next one, in
+ * order. */
 static void place_all(struct placed *b, const struct flame_layout *l, const bool *seen)
 {
 	uint32_t depth_end = 1;
@@ -192,7 +193,7 @@ static void place_all(struct placed *b, const struct flame_layout *l, const bool
 	begin_depth(b, b->count);
 }
 
-/* Every box but the root is a child, and every grey one stands for a child at least. */
+/* Every box but the root is a child, and every grey one represents at least one child. */
 static uint32_t most_boxes(const struct flame_layout *l)
 {
 	return l->first_child[l->p->node_count] + 1;

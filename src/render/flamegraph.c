@@ -1,8 +1,8 @@
-/* flamegraph.c: one whole SVG document: what the options mean, the head, the foot, and the parts between.
+/* flamegraph.c: writes a complete SVG document: interprets the options, and writes the head, the foot, and the parts
+ * in between.
  *
- * The document is complete without its script: programs, mail readers and `<img>` see every frame that is wide enough
- * to be seen. The script (web/src/picture) adds zoom, search and the rest; it
- * fetches nothing.
+ * The document is complete without its script: programs, mail readers and `<img>` show every frame that is wide
+ * enough to be visible. The script (web/src/picture) adds zoom, search and the rest; it makes no requests.
  */
 
 #include "render.h"
@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a picture, 32,768 px by default: browsers and viewers fail on pictures that are much higher. */
+/* Rows of a picture, 32,768 px by default: browsers and viewers fail on much higher pictures. */
 #define DEPTH_MAX	2047u
 
 #define SIZE_MAX_PX	100000.0
 
-/* Frames that are not drawn and that the script knows all the same, for its table and its search: some 6 bytes each. */
+/* Frames that are not drawn, but included for the script's table and search: about 6 bytes each. */
 #define HIDDEN_MAX	20000u
 
-/* Profiles of more nodes are turned over only as far as they are drawn. */
+/* Larger profiles are reversed only as far as they are drawn. */
 #define TURNED_WHOLE_MAX	20000u
 
 const char *const flamegraph_color_by_names[] = { "function", "layer", "package", NULL };
@@ -62,7 +62,7 @@ static int check_range(const char *name, double v, double min, double max, struc
 	return err_set(err, -EINVAL, "--%s %g is out of range: use %g to %g", name, v, min, max);
 }
 
-/* Encodings in which ASCII is ASCII: what else there is in the document becomes character references. */
+/* Tells whether the encoding is compatible with ASCII: all other characters become character references. */
 static bool is_known_encoding(const char *name)
 {
 	static const char *const families[] = {
@@ -103,7 +103,7 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	return check_encoding(o->encoding, err);
 }
 
-/* Behind blue and orange nothing colored, and darker than frames that did not change. */
+/* The background of blue and orange is neutral, and darker than unchanged frames. */
 static const char *picture_background(const struct flamegraph_options *o)
 {
 	return o->bg_colors || o->before_column == UINT32_MAX ? o->bg_colors : "#d6d6d6";
@@ -129,7 +129,7 @@ static int find_palette(struct picture *g, struct err *err)
 	return 0;
 }
 
-/* "samples" and "calls" are counts of what their name says; of time and bytes the unit says enough. */
+/* "samples" and "calls" are counts named after the column; for time and bytes, the unit is enough. */
 static void name_values(struct picture *g)
 {
 	const struct profile_column *c;
@@ -154,7 +154,8 @@ static struct layout_limits limits_of(const struct flamegraph_options *o)
 	};
 }
 
-/* Stacks that will not be drawn are not reversed. A difference has widths of several columns, and is as a whole. */
+/* Stacks that will not be drawn are not reversed. A difference, whose widths depend on several columns, is reversed
+ * completely. */
 static struct profile *reverse_profile(struct picture *g)
 {
 	const struct profile *p = g->p;
@@ -169,7 +170,7 @@ static struct profile *reverse_profile(struct picture *g)
 	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
 }
 
-/* The language of scripts whose path does not reveal it: Perl where a frame is Perl's and none is PHP's. */
+/* Returns the language of scripts whose path does not reveal it: Perl if some frames are Perl and none is PHP. */
 static enum group_layer scripts_layer(const struct profile *p)
 {
 	enum group_layer found = LAYER_PHP;
@@ -243,7 +244,7 @@ static void put_text(struct buf *out, const char *text)
 	text_put_xml(out, (struct str){ text, strlen(text) });
 }
 
-/* An attribute: name="number". */
+/* Puts an attribute: name="number". */
 static void put_size(struct buf *out, const char *name, double v)
 {
 	buf_printf(out, " %s=\"", name);
@@ -295,7 +296,8 @@ static void put_background(const struct picture *g, struct buf *out)
 		   top, bottom);
 }
 
-/* The end of a line that a narrow picture, as on a phone, would cut anywhere. Scripts fit lines to the window and take the whole. */
+/* Puts the end of a line that a narrow picture, as on a phone, would cut anywhere. Scripts replace it with the
+ * complete text that fits the window. */
 static void put_cut(const struct picture *g, double size, const char *text, struct buf *out)
 {
 	struct str s = { text, strlen(text) };
@@ -346,7 +348,7 @@ void picture_put_head(const struct picture *g, struct buf *out)
 		put_line(g, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, subtitle.data, out);
 }
 
-/* As the frames show values: times the factor, which is a millionth where parts of counts are read. */
+/* Puts a value as shown in frames: multiplied by the factor, which includes a millionth for fractional counts. */
 static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
 {
 	double v = (double)value * g->factor;
@@ -361,7 +363,7 @@ static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
 		picture_put_number(out, v);
 }
 
-/* A sentence about frames that the picture leaves out. Empty if it shows everything. */
+/* Puts a sentence about frames that the picture leaves out, or nothing if it shows everything. */
 static void put_note(const struct picture *g, struct buf *out)
 {
 	const struct layout *l = &g->layout;
@@ -375,7 +377,7 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
-		buf_puts(out, g->is_pruned ? ", and all that stand on them," : "");
+		buf_puts(out, g->is_pruned ? ", with all frames on top of them," : "");
 		buf_puts(out, l->narrow == 1 && !g->is_pruned ? " is not drawn; it holds " : " are not drawn; they hold ");
 		amount_put_percent(out, l->narrow_value, l->total);
 		buf_puts(out, "% of all");
@@ -443,7 +445,7 @@ void picture_put_empty(const struct picture *g, const char *why, struct buf *out
 	buf_puts(out, "</svg>\n");
 }
 
-/* A picture of nothing says so: a blank one looks like a defect of the viewer. */
+/* An empty picture has a message: a blank one would look like a defect of the viewer. */
 static void put_nothing(const struct picture *g, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -459,7 +461,7 @@ static void put_nothing(const struct picture *g, struct buf *out)
 	picture_put_empty(g, text.data, out);
 }
 
-/* Code points above ASCII as &#x…;, which stand for them in every encoding. Scripts and styles have none. */
+/* Puts code points above ASCII as &#x…;, which works in every encoding. Scripts and styles have none. */
 static void put_ascii(struct buf *out, struct str s)
 {
 	const char *p = s.p, *end = s.p + s.n, *run = p;

@@ -1,8 +1,8 @@
-/* frames.c: frames as SVG elements, at flamegraph.pl's coordinates.
+/* frames.c: writes frames as SVG elements, at flamegraph.pl's coordinates.
  *
- * Chromium takes 30 µs to read one frame's elements, which is 2.3 s for 76,000 of them. So in a large picture only the
- * widest are elements; the others, too narrow for a label, are paths: one for each color, and one for all that are
- * narrower than a pixel. The script knows their names from the table.
+ * Chromium takes 30 µs to read one frame's elements, which is 2.3 s for 76,000 of them. So in a large picture only
+ * the widest are elements; the others, too narrow for a label, are paths: one for each color, and one for all frames
+ * narrower than a pixel. The script gets their names from the table.
  */
 
 #include "picture.h"
@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELEMENTS_MAX	10000	/* 0.3 s to open */
+#define ELEMENTS_MAX	10000	/* these take 0.3 s to open */
 
-/* In a larger picture, only those with room for a label, within these bounds. */
+/* In a larger picture, only frames with room for a label are elements, within these bounds. */
 #define ELEMENTS_FEWEST	600
 #define ELEMENTS_MOST	2000
 
@@ -70,7 +70,7 @@ struct str picture_without_suffix(struct str name)
 	return name;
 }
 
-/* The color that a function has in the file of --cp, where one that is new gets its usual one. */
+/* Returns the color of a function in the file of --cp, adding it with its usual color if it is new. */
 static struct rgb kept_color(const struct picture *g, struct str name, struct rgb usual)
 {
 	const struct str *kept = palette_map_find(g->o->palette_map, name);
@@ -126,7 +126,7 @@ struct rgb picture_narrow_color(const struct picture *g)
 {
 	bool mixed = g->o->before_column != UINT32_MAX || g->o->color_by != COLOR_BY_FUNCTION;
 
-	/* A color of one layer or package would say of the others that they are that. */
+	/* The color of one layer or package would be wrong for the others. */
 	return mixed ? (struct rgb){ 195, 195, 195 } : palette_middle(g->palette);
 }
 
@@ -138,7 +138,7 @@ void picture_put_number(struct buf *out, double v)
 		buf_printf(out, "%.15g", v);
 }
 
-/* For millionths the factor includes the scale, so that whole ones would be shown; they keep what is behind the point. */
+/* For millionths, the factor includes the scale, so that whole units would be shown; decimals are kept. */
 static void put_value(const struct picture *g, int64_t value, struct buf *out)
 {
 	enum amount_unit unit = g->o->column == UINT32_MAX ? AMOUNT_COUNT :
@@ -165,7 +165,8 @@ static void put_value_and_share(const struct picture *g, int64_t value, int64_t 
 	buf_putc(out, '%');
 }
 
-/* The values of the function, over all its frames. Frames that only the estimate has, such as "[folded]", took nothing. */
+/* Puts the values of the function, over all its frames. Frames that exist only in the estimate, such as "[folded]",
+ * have no values. */
 static void put_exact(const struct picture *g, uint32_t frame, struct buf *out)
 {
 	const struct exact *x = g->exact;
@@ -232,8 +233,8 @@ void picture_put_title(const struct picture *g, const struct layout_box *box, st
 	buf_putc(out, ')');
 }
 
-/* Tenths of a pixel, rounded as printf's "%.1f" rounds: ten times a double is exact in a long double, so that only
- * what is a tie in truth is treated as one. */
+/* Returns tenths of a pixel, rounded like printf's "%.1f": ten times a double is exact in a long double, so that only
+ * true ties are treated as ties. */
 static int64_t tenths(double px)
 {
 	return (int64_t)rintl((long double)px * 10);
@@ -281,7 +282,8 @@ void picture_put_drawn(struct buf *out, struct str s, void (*put)(struct buf *ou
 	put(out, (struct str){ s.p + from, s.n - from });
 }
 
-/* The longest form of the name that fits. If none does as many characters of the shortest one, the last two replaced by dots. */
+/* Puts the longest form of the name that fits. If none does, as many characters of the shortest one as fit, the last
+ * two replaced by dots. */
 static void put_label(const struct picture *g, struct str name, double width, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf form = { 0 };
@@ -335,7 +337,7 @@ void picture_close_frame(const struct nameattr_frame *extra, struct buf *out)
 	buf_puts(out, extra && *extra->link ? "</a></g>\n" : "</g>\n");
 }
 
-/* By the whole name, with the suffix that is not shown. */
+/* Looks attributes up by the full name, including the hidden suffix. */
 static const struct nameattr_frame *extra_of(const struct picture *g, const struct layout_box *box)
 {
 	if (!g->o->nameattr)
@@ -381,7 +383,7 @@ static void put_element(const struct picture *g, const struct layout_box *box, s
 	picture_close_frame(extra, out);
 }
 
-/* A stretch of one row, in tenths of a pixel. */
+/* A run of pixels in one row, in tenths of a pixel. */
 struct run {
 	int color;		/* rrggbb, or NARROW */
 	uint32_t depth;
@@ -419,7 +421,7 @@ static int by_color_and_row(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Boxes that are not elements, in drawing order. Boxes below a pixel flow together with those less than a pixel
+/* Collects boxes that are not elements, in drawing order. Boxes below a pixel merge with those less than a pixel
  * away: there may be tens of thousands, and a browser needs 5 us for each. Boxes of one row come from left to right,
  * so one open run per row is enough. */
 static struct run *collect_runs(const struct picture *g, size_t *ret_count)
@@ -459,7 +461,7 @@ static void put_length(struct buf *out, int64_t v)
 		buf_put_i64(out, v / 10);
 }
 
-/* `before` is the run that the same path has drawn last, or NULL: closed, the path is back at its upper left corner. */
+/* `before` is the previous run in the same path, or NULL: after closing it, the path is back at its upper left corner. */
 static void put_run(const struct picture *g, const struct run *r, const struct run *before, struct buf *out)
 {
 	double y1, y2;
@@ -492,7 +494,7 @@ static void open_path(const struct picture *g, int color, struct buf *out)
 	buf_puts(out, "\" d=\"");
 }
 
-/* One path for each color. */
+/* Puts one path for each color. */
 static void put_paths(const struct picture *g, struct buf *out)
 {
 	size_t n;

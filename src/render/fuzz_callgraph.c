@@ -1,7 +1,7 @@
-/* fuzz_callgraph.c: any profile gives a graph whose strings all end where they should.
+/* fuzz_callgraph.c: draws any profile: all strings of the graph must end where they should.
  *
- * The first byte chooses options, the second how many functions; the rest is lines of frames with ; between them, whose
- * value is the length of the line less 8, so that some are below zero. */
+ * The first byte chooses options, the second how many functions; the rest is lines of frames separated by ;, whose
+ * value is the length of the line less 8, so that some are negative. */
 
 #include "callgraph.h"
 
@@ -42,8 +42,7 @@ static struct profile *profile_of(const char *text, size_t n)
 	return p;
 }
 
-/* Lines of the language are lines of the text, quotes close on their line, and all of it is UTF-8 without control
- * characters. */
+/* Statements must be lines, quotes must close on their line, and everything must be UTF-8 without control characters. */
 static void check(const struct buf *dot)
 {
 	const char *at = dot->data, *end = dot->data + dot->size;

@@ -1,4 +1,5 @@
-/* fuzz_flamegraph.c: any profile with any options gives a well-formed picture, or a sentence. */
+/* fuzz_flamegraph.c: draws any profile with any options: the result must be a well-formed picture, or an error with a
+ * sentence. */
 
 #include "fuzz_picture.h"
 #include "xml_check.h"

@@ -1,5 +1,5 @@
-/* fuzz_html.c: any profile with any options gives a page whose still picture is well-formed, whose scripts are those
- * that we put there, and whose data can be read again, or a sentence. */
+/* fuzz_html.c: draws any profile with any options: the result must be a page whose still picture is well-formed,
+ * whose scripts are ours, and whose data can be read back, or an error with a sentence. */
 
 #include "fuzz_picture.h"
 #include "xml_check.h"
@@ -16,7 +16,7 @@ static size_t count_of(const struct buf *html, const char *word)
 	return count;
 }
 
-/* The text between `from`, which must be there, and `to`. */
+/* Returns the text between `from`, which must exist, and `to`. */
 static struct str between(const struct buf *html, const char *from, const char *to)
 {
 	const char *a = memmem(html->data, html->size, from, strlen(from)), *b;
@@ -70,7 +70,7 @@ static struct buf from_base64(struct str text)
 	return out;
 }
 
-/* The header (flame_data.h) must be that of as many bytes as there are, and the text at the end JSON. */
+/* The header (flame_data.h) must match the number of bytes, and the text at the end must be JSON. */
 static void check_boxes(const struct buf *html)
 {
 	_cleanup_(buf_done) struct buf packed = from_base64(between(html, "id=\"profile\">", "</script>"));

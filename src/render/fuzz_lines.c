@@ -1,7 +1,7 @@
-/* fuzz_lines.c: any lines with any options give a well-formed picture, or a sentence.
+/* fuzz_lines.c: draws any lines with any options: the result must be a well-formed picture, or an error with a sentence.
  *
- * The first two bytes choose options, the third the width; then come the lines, which with one of the options are a
- * file of attributes and one of colors as well. */
+ * The first two bytes choose options, the third the width; then follow the lines, which one of the options also uses
+ * as files of attributes and of colors. */
 
 #include "nameattr.h"
 #include "palette_map.h"

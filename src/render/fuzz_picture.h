@@ -1,7 +1,7 @@
 /* fuzz_picture.h: builds the picture that the fuzzers of pictures draw.
  *
- * The first byte chooses options, the second the width and whether it is a difference; the rest is lines of frames with
- * ; between them, whose value is the length of the line. The rest is also the words and attributes of the picture. */
+ * The first byte chooses options, the second the width and whether it is a difference; the rest is lines of frames
+ * separated by ;, whose value is the length of the line. It is also used as the texts and attributes of the picture. */
 #ifndef RENDER_FUZZ_PICTURE_H
 #define RENDER_FUZZ_PICTURE_H
 
@@ -79,7 +79,7 @@ static inline void fuzz_options(struct fuzz_picture *g, const uint8_t *bits)
 	o->width = 40 + 8.5 * bits[1];
 }
 
-/* False if there is nothing to be drawn. */
+/* Returns false if there is nothing to draw. */
 static inline bool fuzz_picture_init(struct fuzz_picture *g, const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data + 2;

@@ -1,4 +1,4 @@
-/* graph.c: sums by function and by caller and callee, and the choice of what is shown. */
+/* graph.c: computes sums by function and by caller and callee, and chooses what is shown. */
 
 #include "graph.h"
 
@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-#define EDGES_PER_NODE 2	/* that are drawn at most; more is not readable */
+#define EDGES_PER_NODE 2	/* drawn edges per node; more would be unreadable */
 
 /* Sums while the tree is walked. */
 struct summing {
 	const struct profile *p;
 	struct graph *g;
-	struct map edges;		/* caller and callee to number of edge */
-	uint32_t *open_edges;		/* by edge: how often it is on the present stack */
-	uint32_t *open_nodes;		/* by frame */
+	struct map edges;		/* caller and callee -> index of the edge */
+	uint32_t *open_edges;		/* by edge: how often it is on the current stack */
+	uint32_t *open_nodes;		/* by frame, the same */
 	size_t edge_capacity, open_capacity;
 	const int64_t *totals, *calls;
-	bool of_calls;			/* the column itself is "calls": there a total says nothing */
+	bool of_calls;			/* the column is "calls", whose totals are meaningless */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -125,7 +125,7 @@ static int64_t size_of(int64_t v)
 	return v >= 0 ? v : v == INT64_MIN ? INT64_MAX : -v;
 }
 
-/* Nodes stand by frame, edges in any order. */
+/* Nodes are indexed by frame, edges in any order. */
 static void sum_up(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
 {
 	*g = (struct graph){ .node_count = p->frame_count };
@@ -165,7 +165,7 @@ static void add_nodes_before(struct graph *g, const struct graph *before, const 
 		n->total_before = profile_scaled(scaling, b->total);
 		n->weight = larger(n->weight, profile_scaled(scaling, b->weight));
 		n->at_most |= b->at_most;
-		n->calls = 0;	/* the number itself, or of one side only */
+		n->calls = 0;	/* the same number, or only one side's */
 	}
 }
 
@@ -227,7 +227,7 @@ void graph_done(struct graph *g)
 	*g = (struct graph){ 0 };
 }
 
-/* Keeps the edges whose ends stay: `places` has the new numbers of these, plus one. */
+/* Keeps edges between nodes that stay: `places` has the new numbers of nodes, plus one. */
 static void renumber(struct graph *g, const uint32_t *places)
 {
 	size_t n = 0;
@@ -267,7 +267,7 @@ static void prune_nodes(struct graph *g, int64_t least)
 	renumber(g, places);
 }
 
-/* By edge: whether it is drawn. The caller frees it. */
+/* Marks, by edge, whether it is drawn. The caller frees. */
 static bool *choose_edges(const struct graph *g, int64_t least)
 {
 	_cleanup_(freep) bool *reached = xcalloc(g->node_count + 1, sizeof(*reached));
@@ -300,7 +300,7 @@ static void prune_edges(struct graph *g, int64_t least)
 	g->edge_count = n;
 }
 
-/* The chosen edges at each node, the heaviest first: numbers of edges plus one, 0 at the end. */
+/* The chosen edges at each node, heaviest first: indices plus one, 0 at the end. */
 struct edge_lists {
 	uint32_t *first;		/* by node */
 	uint32_t *next;			/* by edge */
@@ -325,7 +325,7 @@ static void edge_lists_done(struct edge_lists *l)
 	free(l->next);
 }
 
-/* Marks the path from `node` along the heaviest edges to nodes that are not yet on it, and appends these to `path`. */
+/* Marks the path from `node` along the heaviest edges to nodes that are not on it yet, and appends these to `path`. */
 static size_t follow(struct graph *g, const bool *chosen, uint32_t node, bool up, uint32_t *path)
 {
 	_cleanup_(edge_lists_done) struct edge_lists lists = { 0 };
@@ -347,7 +347,7 @@ static size_t follow(struct graph *g, const bool *chosen, uint32_t node, bool up
 	return n;
 }
 
-/* From the node that has most up to where it was called from, and down. `path` gets its nodes from the top on. */
+/* Marks the path from the node with the largest value up to its callers, and down. `path` gets its nodes from the top. */
 static size_t mark_critical(struct graph *g, int64_t least, uint32_t *path)
 {
 	_cleanup_(freep) bool *chosen = choose_edges(g, least);
@@ -367,7 +367,7 @@ static size_t mark_critical(struct graph *g, int64_t least, uint32_t *path)
 	return up + 1 + follow(g, chosen, 0, false, path + up + 1);
 }
 
-/* Keeps the path, or as much of its top as there is room for, and then the heaviest. */
+/* Keeps the path, or as much of its top as fits, and then the heaviest nodes. */
 static void limit_nodes(struct graph *g, size_t max_nodes, const uint32_t *path, size_t path_count)
 {
 	_cleanup_(freep) uint32_t *places = xcalloc(g->node_count + 1, sizeof(*places));

@@ -1,9 +1,9 @@
-/* graph_edges.c: the graph of a profile whose exact form is pairs of caller and callee: boxes are the sums of report's
- * tables, arrows the pairs, with the levels of recursion taken together.
+/* graph_edges.c: the graph of a profile whose exact form is pairs of caller and callee: boxes are the sums shown in
+ * report's tables, arrows are the pairs, with all levels of recursion merged.
  *
- * The time of the calls of an arrow counts once per stack. Where a function calls itself, the calls below others of the
- * same arrow are left out. Where two functions call each other, pairs do not tell which calls are below which: the arrow
- * is at most all of them, and at most what either function took. */
+ * The time of the calls of an arrow counts once per stack. If a function calls itself, calls below others of the same
+ * arrow are left out. If two functions call each other, pairs do not tell which calls are nested: the arrow is at
+ * most the sum, and at most the total of either function. */
 
 #include "graph.h"
 
@@ -14,12 +14,12 @@
 struct adding {
 	const struct profile *p;
 	struct graph *g;
-	struct map arrows;		/* caller and callee, frames, to number of edge */
+	struct map arrows;		/* caller and callee, as frames -> index of the edge */
 	size_t capacity;
 	uint32_t column, calls;
 	const uint32_t *circle;		/* by node of the folded edges */
 	const uint32_t *folded;		/* by frame: its node there */
-	const bool *below_itself;	/* by node: only the function itself calls it */
+	const bool *below_itself;	/* by node: only called by the function itself */
 };
 
 static void add_nodes(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls,
@@ -56,13 +56,13 @@ static void add_pair(struct adding *a, const struct edges_pair *pair)
 		saturating_add(&arrow->calls, pair->value[a->calls]);
 	if (!of_calls && caller->frame == callee->frame && a->below_itself[pair->caller])
 		return;
-	/* A second pair of the arrow, or the same one twice in a stack, can only be where a way leads back. */
+	/* Another pair of the same arrow, or the same one twice in a stack, is only possible in a cycle. */
 	if (!of_calls && a->circle[a->folded[caller->frame]] == a->circle[a->folded[callee->frame]])
 		arrow->at_most |= arrow->value || !caller->once || !callee->once;
 	saturating_add(&arrow->value, pair->value[a->column]);
 }
 
-/* No more than what either end took. */
+/* Limits an arrow to the totals of its ends. */
 static void limit(struct graph_edge *arrow, const struct graph *g)
 {
 	for (int end = 0; end < 2; end++) {
@@ -86,7 +86,7 @@ static bool *only_by_themselves(const struct edges *e)
 	return is;
 }
 
-/* The same with one node per function. The caller frees. */
+/* Returns the same edges with one node per function. The caller frees. */
 static struct edges *fold(const struct profile *p, uint32_t **ret_nodes)
 {
 	uint32_t *nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*nodes));

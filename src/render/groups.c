@@ -1,5 +1,5 @@
-/* groups.c: layers and packages by the marks that names carry: suffixes of perf's collapsers, brackets of modules,
- * namespaces, folders of Composer.
+/* groups.c: derives layers and packages from names: suffixes of perf's collapsers, brackets of modules, namespaces,
+ * folders of Composer.
  */
 
 #include "groups.h"
@@ -17,14 +17,14 @@ static bool is_php_file(struct str s)
 	       text_starts(s, "phar://");
 }
 
-/* The group of frames that the sampler could not name. */
+/* Tells whether the sampler could not name the frame. */
 static bool is_php_runtime(struct str name)
 {
 	return text_starts(name, "[unknown php]") || text_starts(name, "[outside PHP functions]");
 }
 
-/* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which
- * C++ has too, but there with brackets, templates or blanks. */
+/* PHP's names are namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which
+ * C++ has, too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
 	if (is_php_runtime(name) || text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
@@ -40,7 +40,7 @@ static bool is_perl_file(struct str s)
 	return text_ends(s, ".pl") || text_ends(s, ".pm");
 }
 
-/* Names as `strobe record` gives them. */
+/* Recognizes names as written by `strobe record`. */
 static bool is_perl_name(struct str name)
 {
 	return is_perl_file(name) || text_starts(name, "[unknown perl]") || text_starts(name, "[outside Perl functions]") ||
@@ -60,7 +60,7 @@ enum group_layer group_layer(struct str name, struct str file)
 		return LAYER_KERNEL;
 	if (text_ends(name, "_[j]"))
 		return LAYER_JIT;
-	/* Rust's names look like those of methods. */
+	/* Rust's names look like methods. */
 	if (is_library(file))
 		return LAYER_NATIVE;
 	if (is_php_file(file) || is_php_file(name))
@@ -77,7 +77,7 @@ bool group_is_script(struct str name, struct str file)
 	return is_itself && text_starts(name, "/") && !is_library(name) && group_layer(name, file) == LAYER_NATIVE;
 }
 
-/* Up to and without the `count`th separator; all if there are fewer. */
+/* Returns the part before the `count`th separator; all if there are fewer. */
 static struct str first_parts(struct str s, char separator, unsigned count)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -100,7 +100,7 @@ static struct str after_last(struct str s, char separator)
 	return at ? (struct str){ at + 1, s.n - (size_t)(at + 1 - s.p) } : s;
 }
 
-/* "symfony/console" of /srv/app/vendor/symfony/console/Application.php. */
+/* Returns "symfony/console" for /srv/app/vendor/symfony/console/Application.php. */
 static struct str composer_package(struct str path)
 {
 	static const char folder[] = "/vendor/";
@@ -114,7 +114,7 @@ static struct str composer_package(struct str path)
 	return memchr(inside.p, '/', inside.n) && !is_php_file(inside) ? inside : (struct str){ "", 0 };
 }
 
-/* The class of Class::method, or the first two parts of the namespace of Name\Space\Class. */
+/* Returns the class of Class::method, or the first two parts of the namespace of Name\Space\Class. */
 static struct str owner(struct str name)
 {
 	const char *method = memmem(name.p, name.n, "::", 2);
@@ -124,7 +124,7 @@ static struct str owner(struct str name)
 	return space.n ? first_parts(space, '\\', 2) : type;
 }
 
-/* "libc.so.6" of libc.so.6`malloc and of malloc [libc.so.6]. */
+/* Returns "libc.so.6" for libc.so.6`malloc and for malloc [libc.so.6]. */
 static struct str module(struct str name)
 {
 	const char *tick = name.n > 1 ? memchr(name.p + 1, '`', name.n - 1) : NULL;
@@ -164,7 +164,7 @@ struct str group_package(struct str name, struct str file)
 	return found;
 }
 
-/* FNV-1a, stirred: the low bits of FNV alone are alike for names that are alike. */
+/* FNV-1a with mixing: the low bits of FNV alone are similar for similar names. */
 static uint32_t stir(struct str s)
 {
 	uint32_t h = 2166136261u;
@@ -196,7 +196,7 @@ static double shade(struct str name)
 	return (double)(stir(name) % SHADES) / (SHADES - 1);
 }
 
-/* Orange, blue, yellow, purple: apart for all kinds of eyes, also by their lightness. */
+/* Orange, blue, yellow, purple: distinguishable with all kinds of colour vision, also by lightness. */
 struct rgb group_layer_color(enum group_layer layer, struct str name)
 {
 	static const struct { double hue, saturation, lightness; } looks[LAYERS] = {

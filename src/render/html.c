@@ -1,8 +1,8 @@
-/* html.c: a profile as one HTML file: the page of the web UI with its data beside it.
+/* html.c: writes a profile as one HTML file: the page of the web UI with its data embedded.
  *
- *	<meta>		a content security policy that lets these two scripts run, with a worker made of the second, and nothing be fetched
- *	#app		what the page takes the place of. In it #still, the widest frames as an SVG, is all there is where scripts
- *			are off, and text where they run (still.js)
+ *	<meta>		a content security policy: only these two scripts, a worker made of the second, no requests
+ *	#app		replaced by the page. It contains #still, the widest frames as an SVG, which is shown if
+ *			scripts are off, and is only text if they run (still.js)
  *	#about		JSON: words, units, colors, and what the caller adds
  *	#profile	base64 of zlib's stream of the tree (flame_data.h): 5 million frames are some 20 MB
  *	#chart		the same of a flame chart, if there is one
@@ -23,8 +23,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define NODES_MAX	(16u * 1024 * 1024)	/* narrower ones are left out above it */
-#define STILL_MIN_PX	2.0			/* frames of the still picture */
+#define NODES_MAX	(16u * 1024 * 1024)	/* beyond this, narrower ones are left out */
+#define STILL_MIN_PX	2.0			/* minimum width of frames in the still picture */
 
 static void put_text(struct buf *out, const char *text)
 {
@@ -124,7 +124,7 @@ static int put_chart(const struct profile *p, struct buf *out, struct err *err)
 
 /* --- The document --- */
 
-/* Palettes tell programs apart, the page's tells namespaces: it is used unless another one is chosen. */
+/* Palettes distinguish programs, the page's own distinguishes namespaces: it is used unless another one is chosen. */
 static bool has_colors(const struct flamegraph_options *o)
 {
 	struct flamegraph_options usual;
@@ -181,7 +181,7 @@ static void put_about(const struct picture *g, const struct flamegraph_page *pag
 		json_key(&j, "subtitle");
 		json_str(&j, subtitle.data);
 	}
-	/* The page knows parts of counts by their unit. */
+	/* The page recognizes fractional counts by their unit. */
 	measured.factor = o->factor;
 	picture_put_words(&j, &measured, note.data ? note.data : "");
 	if (o->before_column != UINT32_MAX && o->width_of != WIDTH_OF_MAXIMUM) {
@@ -232,16 +232,16 @@ static void put_head(const struct picture *g, struct buf *out)
 	buf_puts(out, "</header>\n");
 }
 
-/* Whether there is something that a script can show. */
+/* Tells whether there is anything for a script to show. */
 static bool has_values(const struct profile *p, const struct flamegraph_options *o)
 {
 	return o->column != UINT32_MAX && profile_sum(p, o->column) > 0;
 }
 
-/* The script before the still picture makes text of it, by an element that is text where scripts run: parsing, laying out and
- * painting it takes a tenth of the time to open, and the page takes its place. Where the script may not run the picture stays one; and
- * if the page's own script fails, in a browser that is too old for example, or has not begun two seconds after the file was read, the
- * text becomes the picture again. */
+/* The script before the still picture turns it into text, with an element that is parsed as text if scripts run:
+ * otherwise parsing, layout and painting would take a tenth of the time to open, although the page replaces it. If
+ * the script may not run, it stays a picture; and if the page's own script fails, as in a browser that is too old, or
+ * has not started two seconds after loading, the text becomes a picture again. */
 static int put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
 	struct flamegraph_options still = *o;

@@ -1,7 +1,8 @@
-/* layout.c: from the tree to boxes.
+/* layout.c: converts the tree to boxes.
  *
- * A day of a fleet has millions of nodes and a picture some ten thousand: nodes that are too narrow, but for a bounded
- * number of hidden boxes, are dropped before anything is sorted. A parent has a smaller number than its children, so every pass here is a loop.
+ * A day of a fleet has millions of nodes, a picture about ten thousand: nodes that are too narrow, except a limited
+ * number of hidden boxes, are dropped before anything is sorted. A parent has a smaller number than its children, so
+ * every pass here is a loop.
  */
 
 #include "layout.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One node that becomes a box, with what its order among its siblings depends on. */
+/* A node that becomes a box, with the keys of its order among its siblings. */
 struct candidate {
 	uint32_t node, parent;
 	bool hidden;
@@ -24,11 +25,11 @@ struct candidate {
 
 struct work {
 	const struct profile *p;
-	const int64_t *own;		/* by node: its width without that of its children */
+	const int64_t *own;		/* by node: its width without its children */
 	int64_t *totals;
-	struct candidate *list;		/* siblings beside each other, by name */
+	struct candidate *list;		/* siblings adjacent, sorted by name */
 	size_t count, capacity;
-	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is a box */
+	uint32_t *first;		/* by node: index of its first child in `list` + 1, 0 if no child is a box */
 };
 
 static int64_t own_value(const struct work *w, uint32_t node)
@@ -50,8 +51,8 @@ static int64_t *totals_of(const struct work *w)
 	return totals;
 }
 
-/* As the lines of folded stacks sort, where a name is followed by the ; before its callee or by the space before its
- * count: flamegraph.pl sorts lines, and this gives its pictures. */
+/* Sorts like lines of folded stacks, where a name is followed by the ; before its callee or by the space before its
+ * count: flamegraph.pl sorts lines, and this gives the same pictures. */
 static int by_name(const void *a, const void *b, void *profile)
 {
 	const struct candidate *x = a, *y = b;
@@ -71,7 +72,7 @@ static int by_name(const void *a, const void *b, void *profile)
 	return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* In the order of flamegraph.pl's operations: a frame of exactly that width must fall on the same side. */
+/* Uses the same order of operations as flamegraph.pl: a frame of exactly that width must be treated the same. */
 double layout_narrowest(int64_t total, const struct layout_limits *limits)
 {
 	if (limits->percent)
@@ -88,10 +89,11 @@ static void count_narrow(const struct work *w, struct layout *l, uint32_t node, 
 		saturating_add(&l->narrow_value, w->totals[node]);
 }
 
-/* The least value of a hidden box: the smallest power of two that leaves at most `hidden_max` nodes below `min`. */
+/* Returns the minimum value of a hidden box: the smallest power of two that leaves at most `hidden_max` nodes below
+ * `min`. */
 static int64_t least_hidden(const struct work *w, double min, size_t hidden_max)
 {
-	size_t nodes[64] = { 0 }, above = 0;	/* by the place of their value's highest bit */
+	size_t nodes[64] = { 0 }, above = 0;	/* by the highest bit of their value */
 
 	for (uint32_t i = 1; i < w->p->node_count; i++)
 		if (w->totals[i] > 0 && (double)w->totals[i] < min)
@@ -104,14 +106,14 @@ static int64_t least_hidden(const struct work *w, double min, size_t hidden_max)
 	return 1;
 }
 
-/* Picks the nodes that become boxes, and counts what is not drawn. A node's children are no wider, so a box always stands
- * on a box. As the memory of numbers by node is only touched for those, millions of narrow ones cost no more than reading
+/* Picks the nodes that become boxes, and counts those not drawn. Children are never wider, so a box is always on top
+ * of a box. Memory indexed by node is only touched for boxes, so millions of narrow nodes cost no more than reading
  * their totals. */
 static void select_nodes(struct work *w, struct layout *l, const struct layout_limits *limits)
 {
 	const struct profile *p = w->p;
 	double min_value = layout_narrowest(l->total, limits);
-	/* Without sums, values cannot tell hidden boxes from drawn ones. */
+	/* If the sum saturated, values cannot distinguish hidden boxes from drawn ones. */
 	bool hides = limits->hidden_max && l->total < INT64_MAX;
 	int64_t least = hides ? least_hidden(w, min_value, limits->hidden_max) : INT64_MAX;
 	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
@@ -148,7 +150,7 @@ static void select_nodes(struct work *w, struct layout *l, const struct layout_l
 	free(depths);
 }
 
-/* Brings the children of each node together, sorted by name. */
+/* Groups the children of each node, sorted by name. */
 static void index_children(struct work *w)
 {
 	struct candidate *sorted = xcalloc(w->count, sizeof(*sorted));
@@ -156,7 +158,7 @@ static void index_children(struct work *w)
 
 	for (size_t i = 0; i < w->count; i++)
 		w->first[w->list[i].parent]++;
-	/* The end of each node's children; writing them from the back brings it to where they begin. */
+	/* Stores the end of each node's children; filling it backwards turns it into the start. */
 	for (size_t i = 0; i <= w->count; i++) {
 		uint32_t *first = &w->first[i ? w->list[i - 1].node : PROFILE_ROOT];
 
@@ -180,9 +182,9 @@ static int64_t at_most(int64_t v, int64_t most)
 	return v < most ? v : most;
 }
 
-/* Places children beside each other, behind what their parent took itself: a stack's line sorts before those of its
- * callees. `next` is the child to place at each depth and `at` where it begins. Where values are so large
- * that their sum is not known, the last have next to no room. */
+/* Places children next to each other, after their parent's self value: a stack's line sorts before those of its
+ * callees. `next` is the child to place at each depth and `at` where it begins. If values are so large that their sum
+ * saturated, the last ones have almost no room. */
 static void place(struct work *w, struct layout *l)
 {
 	uint32_t *next = xcalloc(l->depth_boxes + 2, sizeof(*next));

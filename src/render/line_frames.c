@@ -1,7 +1,7 @@
-/* line_frames.c: the boxes of line_layout as SVG elements with flamegraph.pl's numbers and words, each digit of them.
+/* line_frames.c: writes the boxes of line_layout as SVG elements with exactly flamegraph.pl's numbers and texts.
  *
- * Every frame is an element with a label, if only an empty one, because programs that read such pictures rely on it.
- * The order of the elements is that of the table, which flamegraph.pl leaves to chance.
+ * Every frame is an element with a label, even if it is empty, because programs that read such pictures rely on it.
+ * The order of the elements is that of the table; in flamegraph.pl it is random.
  */
 
 #include "picture.h"
@@ -19,8 +19,8 @@
 
 /* --- Words --- */
 
-/* The number of bytes at `p` that stay as they are, though text_put_xml would change them: quotes outside of attributes, and what is
- * allowed though of no use. */
+/* Returns the number of bytes at `p` that stay unchanged, though text_put_xml would change them: quotes outside
+ * attributes, and valid but useless characters. */
 static size_t plain_length(const char *p, const char *end, bool quoted)
 {
 	unsigned char c = (unsigned char)*p;
@@ -48,7 +48,7 @@ static void put_escaped(struct buf *out, struct str s, bool quoted)
 	text_put_xml(out, (struct str){ run, (size_t)(end - run) });
 }
 
-/* As "%.0f" with commas. */
+/* Puts a number like "%.0f", with commas. */
 static void put_count(struct buf *out, double v)
 {
 	char text[352];
@@ -80,7 +80,7 @@ static struct str label_of(const struct picture *g, const struct line_box *box)
 	return picture_without_suffix(box->name);
 }
 
-/* A count times the factor, as the number that is printed. */
+/* Returns a count times the factor, as the number that is printed. */
 static double shown_count(const struct picture *g, double width)
 {
 	double v = width == 0 && g->o->factor == floor(g->o->factor) ? 0 : width * g->o->factor;
@@ -133,7 +133,7 @@ static void put_info(const struct picture *g, const struct line_box *box, struct
 
 /* --- Colors --- */
 
-/* From white, which is no change, to red for more and blue for less. */
+/* Returns a color from white, which is no change, to red for increases and blue for decreases. */
 static struct rgb color_of_change(const struct picture *g, double delta)
 {
 	double max = g->lines->max_delta, value = g->o->negate ? -delta : delta;
@@ -146,7 +146,7 @@ static struct rgb color_of_change(const struct picture *g, double delta)
 	return c;
 }
 
-/* The color as it is written; `ret` is the same for the table. */
+/* Puts the color; `ret` is the same for the table. */
 static void put_color(const struct picture *g, const struct line_box *box, struct rgb *ret, struct buf *out)
 {
 	bool changes = box->has_delta && !palette_is_separator(box->name);

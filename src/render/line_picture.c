@@ -1,4 +1,4 @@
-/* line_picture.c: a picture of lines: what flamegraph.pl makes of them, in a document like that of any profile. */
+/* line_picture.c: draws lines: the same picture as flamegraph.pl, in a document like that of any profile. */
 
 #include "picture.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of flamegraph.pl's operations. With the root on top it leaves no room for a subtitle. */
+/* Uses the same order of operations as flamegraph.pl. With the root at the top there is no room for a subtitle. */
 static void measure(struct picture *g)
 {
 	const struct flamegraph_options *o = g->o;
@@ -30,7 +30,7 @@ static void measure(struct picture *g)
 
 /* --- The table for the script --- */
 
-/* The script counts in integers: parts of a count become thousands, if there is room for that. */
+/* The script counts in integers: fractional counts become thousandths, if they fit. */
 static double fineness(const struct line_layout *l)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -44,7 +44,7 @@ static int64_t to_integer(double v)
 	return v >= 9e18 ? (int64_t)9e18 : (int64_t)rint(v);
 }
 
-/* A function of several colors is as many entries: its number in the table stands for both. */
+/* A function with several colors gets several entries: its number in the table stands for name and color. */
 static uint32_t frame_of(struct profile *names, struct str name, struct rgb fill)
 {
 	return profile_frame(names, name, (struct str){ "", 0 }, (uint32_t)(fill.r << 16 | fill.g << 8 | fill.b) + 1);
@@ -148,7 +148,7 @@ static int put_nothing(const struct picture *g, struct buf *out, struct err *err
 	return err_set(err, -ENODATA, "%s", text.data);
 }
 
-/* The number of lines left out, and the first of them. */
+/* Returns the number of lines left out, and the first of them in the error. */
 static int report_ignored(const struct line_layout *l, struct err *err)
 {
 	const struct flamegraph_line *first = l->first_ignored;

@@ -1,7 +1,7 @@
-/* lines.c: from lines of folded stacks to boxes; see lines.h for what this imitates.
+/* lines.c: converts lines of folded stacks to boxes; lines.h describes the behaviour that this imitates.
  *
- * Two passes over the sorted lines: the first adds counts up, so that the second knows which frames are too narrow
- * and keeps only the others. A log of millions of frames becomes some ten thousand boxes.
+ * It makes two passes over the sorted lines: the first adds up counts, so that the second can drop frames that are
+ * too narrow. A log of millions of frames becomes about ten thousand boxes.
  */
 
 #include "lines.h"
@@ -16,14 +16,14 @@
 
 /* --- Perl's numbers --- */
 
-#define EXACT_MAX 9007199254740992.0	/* 2^53: doubles below are taken as integers when they are whole */
+#define EXACT_MAX 9007199254740992.0	/* 2^53: smaller integral doubles are treated as integers */
 
 struct number {
 	double d;
 	uint64_t u;		/* if whole */
-	bool whole;		/* taken as an integer by the next addition */
+	bool whole;		/* treated as an integer by the next addition */
 	bool is_double;		/* printed with 15 digits */
-	bool seen;		/* a text that was calculated with as a double before, which kept all of it */
+	bool seen;		/* a string that was used as a double before, with full precision */
 };
 
 static struct number number_of_double(double d)
@@ -63,7 +63,7 @@ static bool is_lossless(struct number n)
 	return n.d >= 0 && n.d < 9e18 && n.d == floor(n.d);
 }
 
-/* Two doubles that are whole are added as integers, but not a double that is still a text. */
+/* Two integral doubles are added as integers, unless one is still a string. */
 static struct number add(struct number a, struct number b)
 {
 	uint64_t sum;
@@ -98,7 +98,7 @@ static bool is_same(struct number a, struct number b)
 	return a.whole && b.whole ? a.u == b.u : a.d == b.d;
 }
 
-/* A number after being written as text and read back. */
+/* Returns a number after being printed and parsed again. */
 static struct number reread(struct number n)
 {
 	char text[32];
@@ -119,7 +119,7 @@ struct entry {
 	uint64_t repeat, number;
 };
 
-/* The number of bytes of white space at the end of `text`: one character of what \s matches. */
+/* Returns the number of bytes of white space at the end of `text`: one character that matches \s. */
 static size_t space_at_end(struct str text)
 {
 	static const char *const wide[] = { "\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9",
@@ -146,7 +146,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Takes a count, such as "12", "12." or "12.5", and one space before it off the end. */
+/* Removes a count, such as "12", "12." or "12.5", and one space before it, from the end. */
 static bool take_count(struct str *text, struct str *ret_count)
 {
 	const char *end = text->p + text->n, *p = end;
@@ -167,7 +167,7 @@ static bool take_count(struct str *text, struct str *ret_count)
 	return true;
 }
 
-/* "stack N" or "stack N1 N2", the second being what was before and after. */
+/* Parses "stack N" or "stack N1 N2", the values before and after. */
 static bool parse_line(struct str line, struct entry *e)
 {
 	struct str first, second;
@@ -181,7 +181,8 @@ static bool parse_line(struct str line, struct entry *e)
 	if (e->has_delta) {
 		before = parse_number(first);
 		e->delta = difference(e->value, before);
-		/* "1.0" minus a text of that kind is calculated with as a double only, and is whole from then on. */
+		/* Subtracting a string like this from "1.0" is done in doubles, and the result is integral from then
+		 * on. */
 		if (e->value.is_double && before.is_double)
 			e->value = number_of_double(e->value.d);
 		e->value.seen = e->value.is_double ||
@@ -191,7 +192,7 @@ static bool parse_line(struct str line, struct entry *e)
 	return true;
 }
 
-/* Frames from left to right; empty ones at the end are none. */
+/* Returns frames from left to right; trailing empty ones are ignored. */
 static bool next_frame(struct str *rest, struct str *ret_frame)
 {
 	const char *stop;
@@ -211,7 +212,7 @@ static struct str without_empty_end(struct str stack)
 	return stack;
 }
 
-/* The line with its frames the other way round and its counts, which then is sorted and read like any other. */
+/* Returns the line with its frames reversed and its counts kept, to be sorted and parsed like any other. */
 static struct str reversed_line(struct line_layout *l, struct str line)
 {
 	struct str stack = line, first = { "", 0 }, second = { "", 0 }, trimmed;
@@ -241,7 +242,7 @@ static struct str reversed_line(struct line_layout *l, struct str line)
 	return (struct str){ text, (size_t)(at - text) };
 }
 
-/* Cut off behind the last part that is not empty. */
+/* Truncates the stack after the last part that is not empty. */
 static struct str without_empty_parts(struct str stack, const char between[4])
 {
 	const char *at = stack.p, *end = stack.p + stack.n, *last = stack.p;
@@ -257,7 +258,7 @@ static struct str without_empty_parts(struct str stack, const char between[4])
 	}
 }
 
-/* Chains of wakers: a separator after the first part, and a mark on each frame of the others. */
+/* Chains of wakers: inserts a separator after the first part, and marks each frame of the others. */
 static struct str chained_stack(struct line_layout *l, struct str stack)
 {
 	static const char between[] = ";--;";
@@ -349,14 +350,14 @@ struct flow {
 	struct line_layout *l;
 	struct number time;
 	double min_width;
-	struct open_frame *open;	/* the root at 0 */
+	struct open_frame *open;	/* index 0 is the root */
 	size_t depth, open_capacity, box_capacity;
 	uint32_t order;
 
-	/* Frames that end at the same count: of those with one name and depth the last counts. */
+	/* Frames that end at the same count: if several have the same name and depth, the last one is used. */
 	struct number at;
-	size_t tail, indexed;		/* the boxes that end there, and those of them that are in `slots` */
-	uint32_t *slots;		/* number of a box + 1; a box before `tail` counts as none */
+	size_t tail, indexed;		/* the boxes that end there, and how many of them are in `slots` */
+	uint32_t *slots;		/* index of a box + 1; boxes before `tail` are ignored */
 	size_t slot_count;
 };
 
@@ -396,7 +397,7 @@ static void index_tail(struct flow *f)
 	}
 }
 
-/* A frame without width can have the end, and so the key, of one before it, and takes its place. */
+/* A frame without width may have the same end, and so the same key, as an earlier one, and replaces it. */
 static bool replaces(struct flow *f, const struct open_frame *frame, uint32_t depth, double width)
 {
 	struct line_box *box;
@@ -429,7 +430,7 @@ static void close_frame(struct flow *f, uint32_t depth)
 		f->at = end;
 		f->tail = f->indexed = l->count;
 	}
-	/* Such a frame begins where the other ends, and so has no width but what the digits of its end make of it. */
+	/* Such a frame begins where the other ends, so it has no width except for the rounding of its end. */
 	if (width <= end.d * 1e-14 && l->count > f->tail && replaces(f, frame, depth, width))
 		return;
 	if (width < f->min_width) {
@@ -492,7 +493,7 @@ static int by_order(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Drops what was replaced, and brings the rest from the order of their ends into that of their beginnings. */
+/* Drops replaced boxes, and sorts the rest by start instead of end. */
 static void finish(struct line_layout *l)
 {
 	size_t n = 0;
@@ -524,7 +525,7 @@ static int flow_all(struct line_layout *l, const struct entry *entries, size_t n
 	return e;
 }
 
-/* In the order of flamegraph.pl's operations: a frame of exactly that width must fall on the same side. */
+/* Uses the same order of operations as flamegraph.pl: a frame of exactly that width must be treated the same. */
 static double narrowest(double total, const struct flamegraph_options *o)
 {
 	if (o->min_width_percent)

@@ -1,4 +1,4 @@
-/* nameattr.c: reads the file of --nameattr into text that is ready to be written. */
+/* nameattr.c: parses the file of --nameattr into text that is ready to be written. */
 
 #include "nameattr.h"
 
@@ -17,7 +17,7 @@ struct nameattr {
 
 /* --- Markup --- */
 
-/* Length of the entity that begins at `p`, 0 if there is none: one of XML's five, or a number. */
+/* Returns the length of the entity at `p`, 0 if there is none: one of XML's five, or a number. */
 static size_t entity_length(const char *p, const char *end)
 {
 	static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&apos;" };
@@ -39,7 +39,7 @@ static size_t entity_length(const char *p, const char *end)
 			return 0;
 		code = code * (hex ? 16 : 10) + (unsigned long)(d - digits);
 	}
-	/* Characters that XML does not allow even as numbers. */
+	/* Rejects characters that XML does not allow even as numbers. */
 	if (p + i >= end || p[i] != ';' || code < 0x20 || (code >= 0xd800 && code < 0xe000) || code >= 0x110000 ||
 	    code == 0xfffe || code == 0xffff)
 		return 0;
@@ -75,7 +75,7 @@ static bool is_name_part(char c)
 	return is_name_start(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
-/* Letters, and one prefix that the picture declares. */
+/* Returns the length of a name: letters, and one prefix that the picture declares. */
 static size_t name_length(const char *p, const char *end)
 {
 	static const char prefix[] = "xlink:";
@@ -91,7 +91,7 @@ static size_t name_length(const char *p, const char *end)
 	return n;
 }
 
-/* Whether an attribute is in ' a="b" c="d"' already: XML allows each once. */
+/* Tells whether an attribute already occurs in ' a="b" c="d"': XML allows each only once. */
 static bool has_attribute(const struct buf *b, struct str name)
 {
 	_cleanup_(freep) char *wanted = xasprintf(" %.*s=\"", (int)name.n, name.p);
@@ -117,7 +117,7 @@ static const char *skip_space(const char *p, const char *end)
 	return p;
 }
 
-/* name="value" name='value' … Returns false if it is something else. */
+/* Puts name="value" name='value' … Returns false for anything else. */
 static bool put_attributes(struct buf *out, struct str text)
 {
 	const char *p = text.p, *end = text.p + text.n;
@@ -150,14 +150,14 @@ enum key { KEY_ID, KEY_CLASS, KEY_TITLE, KEY_HREF, KEY_TARGET, KEY_G_EXTRA, KEY_
 
 static const char *const keys[KEYS] = { "id", "class", "title", "href", "target", "g_extra", "a_extra" };
 
-static const char nothing[] = "";		/* a key that was not there */
+static const char nothing[] = "";		/* a missing key */
 
 static struct str word(const char *text)
 {
 	return (struct str){ text, strlen(text) };
 }
 
-/* Truth as in Perl. */
+/* Tells whether a string is true in Perl. */
 static bool is_set(struct str s)
 {
 	return s.n > 1 || (s.n == 1 && *s.p != '0');
@@ -219,7 +219,7 @@ static int add_frame(struct nameattr *a, struct str name, const struct str value
 	return 0;
 }
 
-/* Up to the next tab, which is skipped. */
+/* Returns the text up to the next tab, and skips that. */
 static struct str next_field(struct str *rest)
 {
 	const char *tab = memchr(rest->p, '\t', rest->n);

@@ -1,4 +1,4 @@
-/* palette.c: colors from names, computed as flamegraph.pl computes them. */
+/* palette.c: computes colors from names, like flamegraph.pl. */
 
 #include "palette.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The ingredients of a color, each in [0, 1). */
+/* The random components of a color, each in [0, 1). */
 struct dice {
 	double v1, v2, v3;
 };
@@ -85,7 +85,7 @@ static struct rgb orange(struct dice d)
 
 typedef struct rgb (*mix)(struct dice);
 
-/* Names of the Java class library and of the usual domains, also as JVM signatures ("Ljava/lang/…"). */
+/* Recognizes names of the Java class library and of the usual domains, including JVM signatures ("Ljava/lang/…"). */
 static bool is_java(struct str s)
 {
 	static const char *const packages[] = { "java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/" };
@@ -179,7 +179,7 @@ const struct palette *palette_find(const char *name)
 	return NULL;
 }
 
-/* The next code point; a byte that is not UTF-8 stands for itself. */
+/* Returns the next code point; a byte of invalid UTF-8 is returned as itself. */
 static uint32_t next_character(const char **p, const char *end)
 {
 	uint32_t c;
@@ -193,7 +193,7 @@ static uint32_t next_character(const char **p, const char *end)
 	return c;
 }
 
-/* Hashes eight ASCII characters at once, as nearly all are: this was a sixth of what a picture takes. */
+/* Hashes eight ASCII characters at once, the usual case: this took a sixth of the time of a picture. */
 static bool add_eight(const char *p, uint32_t *sum)
 {
 	uint64_t eight;
@@ -219,7 +219,7 @@ static uint32_t sum_of(struct str name)
 	return sum;
 }
 
-/* The first number of drand48 after srand48(sum of the code points): Perl's rand since 5.20. */
+/* Computes the first number of drand48 after srand48(sum of the code points): Perl's rand since 5.20. */
 static struct dice dice_by_sum(struct str name)
 {
 	uint64_t x = ((uint64_t)sum_of(name) << 16) + 0x330e;
@@ -230,7 +230,7 @@ static struct dice dice_by_sum(struct str name)
 	return (struct dice){ v, v, v };
 }
 
-/* Weighs three characters, the first most, into [0, 1]. */
+/* Computes a weighted value in [0, 1] from three characters; the first has the largest weight. */
 static double weigh(const uint32_t *characters, size_t n)
 {
 	double vector = 0, weight = 1, max = 1;
@@ -246,7 +246,7 @@ static double weigh(const uint32_t *characters, size_t n)
 
 #define WEIGHED 3
 
-/* A module's name before a backtick does not count. */
+/* A module's name before a backtick is ignored. */
 static size_t first_characters(struct str name, uint32_t *ret)
 {
 	const char *p = name.p, *end = name.p + name.n, *tick;
@@ -260,7 +260,7 @@ static size_t first_characters(struct str name, uint32_t *ret)
 	return n;
 }
 
-/* The same for the name read backwards: the last three characters before the last backtick. */
+/* The same for the reversed name: the last three characters before the last backtick. */
 static size_t last_characters(struct str name, uint32_t *ret)
 {
 	const char *p = name.p, *end = name.p + name.n, *tick;
@@ -285,7 +285,7 @@ static struct dice dice_by_hash(struct str name)
 	return (struct dice){ v1, v2, v2 };
 }
 
-/* The separator that stack collapsers put between user and kernel, or between waker and sleeper. */
+/* Recognizes the separator that stack collapsers put between user and kernel frames, or between waker and sleeper. */
 bool palette_is_separator(struct str name)
 {
 	return (name.n == 1 && *name.p == '-') || (name.n == 2 && !memcmp(name.p, "--", 2));

@@ -1,4 +1,4 @@
-/* palette_map.c: names and their colors, both as text: a color from a file may be any that SVG knows. */
+/* palette_map.c: maps names to colors, both as text: a color from a file may be any that SVG supports. */
 
 #include "palette_map.h"
 
@@ -49,7 +49,7 @@ void palette_map_set(struct palette_map *m, struct str name, struct str color)
 	m->colors[id] = (struct str){ arena_copy(&m->memory, color.p, color.n), color.n };
 }
 
-/* "rgb(1,2,3)" or "#rrggbb": all that this program writes, and what people write by hand. */
+/* Recognizes "rgb(1,2,3)" and "#rrggbb": the forms that this program writes, and that people write by hand. */
 static bool is_color(struct str s)
 {
 	if (s.n == 7 && *s.p == '#') {

@@ -12,7 +12,7 @@ static struct str behind_last(struct str s, char c)
 	return at ? (struct str){ at + 1, (size_t)(s.p + s.n - at) - 1 } : s;
 }
 
-/* Behind the last "::", unless that is how it begins. */
+/* Removes everything up to the last "::", unless the name begins with it. */
 static struct str without_class(struct str s)
 {
 	for (size_t i = s.n < 2 ? 0 : s.n - 2; i > 0; i--)
@@ -21,7 +21,7 @@ static struct str without_class(struct str s)
 	return (struct str){ NULL, 0 };
 }
 
-/* `at` is where "{closure:" stands in it. */
+/* `at` is the position of "{closure:" in the name. */
 static bool put_closure(struct str name, const char *at, unsigned number, struct buf *out)
 {
 	static const size_t n = sizeof("{closure:") - 1;

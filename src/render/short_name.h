@@ -13,7 +13,7 @@
 #include "intern.h"
 #include <stdbool.h>
 
-/* Appends the name's form `number`: 0 is the whole name. False, with nothing appended, if it has fewer forms. */
+/* Appends form `number` of the name: 0 is the whole name. Returns false, and appends nothing, if it has fewer forms. */
 bool short_name_put(struct str name, unsigned number, struct buf *out);
 
 #endif

@@ -1,34 +1,34 @@
 /* table.c: the frames as numbers, for the script in the picture: {"count": …, "all": …, "names": […], "boxes": "…", …}.
  *
- * An element per frame is what makes large flame graphs slow in browsers. The script draws what can be seen from
- * these numbers instead, and zooms by exact values where the elements only have tenths of pixels.
+ * Large flame graphs are slow in browsers because each frame is an element. Instead, the script draws the visible
+ * ones from these numbers, and zooms with exact values, while elements only have tenths of pixels.
  *
- * The boxes, callers before callees, are numbers in digits of 64, so that a small picture has a small table and a large
- * one is read quickly:
+ * The boxes, callers before callees, are numbers in base 64, so that a small picture has a small table and a large
+ * one is parsed quickly:
  *
  *	digit	= a character from "?" (0) to "~" (63), but "!" instead of the backslash
  *	number	= digit*, each 5 bits, the lowest first; all but the last have 32 added
  *	signed	= number: twice the value, or -1 - twice the value if it is below zero
  *	boxes	= (up skip rest name)*
  *	up	= number: how many levels the box begins below a callee of the one before it; 0: it is its callee. The root: 1
- *	skip	= signed: how far it begins behind its elder sibling's end or, if it is the first, its caller's start
- *	rest	= signed: how far its caller continues after it; of the root 0, whose width is "all"
+ *	skip	= signed: offset from its previous sibling's end or, if it is the first, its caller's start
+ *	rest	= signed: how far its caller continues after it; for the root 0, its width is "all"
  *	name	= number: index into "names"; 0 is the root
- *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
- *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed.
+ *	sides	= (before after own-before own-after)*: in a difference, for each box; all signed
+ *	sums	= (a b)*: for the whole profile, for each name but the root's: self and total, or before and after; signed.
  *		  If the boxes are an estimate, "exact" has the values of functions (exact_table.c)
  *
- * Boxes that are too narrow to be drawn are there too, behind their siblings, so that the script's table and search are
- * those of the profile. Elements are the boxes of at least "elementMin". Where there are too many, the narrowest are
- * left out, "beyond" says how many, "sums" has what functions took all the same, and "unlisted" says how many functions
- * are not in it.
+ * Boxes that are too narrow to be drawn are included, too, after their siblings, so that the script's table and
+ * search cover the whole profile. Elements are the boxes of at least "elementMin". If there are too many, the
+ * narrowest are left out: "beyond" is their number, "sums" still has the values of functions, and "unlisted" is the
+ * number of functions missing there.
  *
- * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Names that
- * are left out below are left out here, too, since the document is drawn in their colors; a difference lists all, whose
- * colors are of boxes.
+ * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Names that are left out below are
+ * left out here, too, since their colors are in the document; a difference lists all, since its colors belong to
+ * boxes.
  *
- * "names" leaves out those that are in the document already as a whole: the text before the last " (" in the title of
- * its first box. "more" has the names behind these.
+ * "names" leaves out names that are already complete in the document: the text before the last " (" in the title of
+ * the first box. "more" has the names after these.
  */
 
 #include "picture.h"
@@ -42,18 +42,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that only hidden frames have: as many as that, those that took most, are in the sums. */
+/* The number of functions in the sums that only have hidden frames: those with the largest values. */
 #define SUMMED_MAX	2000u
 
-/* Each function once: at first those that are drawn, in the order of their first box, then those of hidden boxes, then
+/* Each function once: first those that are drawn, in the order of their first box, then those of hidden boxes, then
  * those that are only in the sums. Number 0 is the root. */
 struct names {
 	uint32_t *number_of;		/* by frame */
 	uint32_t *frames;		/* by number */
-	const struct layout_box **first;	/* by number; NULL: it has no box */
+	const struct layout_box **first;	/* by number; NULL: no box */
 	uint32_t count, drawn;
-	uint32_t left_out;		/* functions that took something and have no number */
-	int64_t *sums[2];		/* by frame, what "sums" says; NULL: the boxes say it all */
+	uint32_t left_out;		/* functions with a value but no number */
+	int64_t *sums[2];		/* by frame, the values of "sums"; NULL: the boxes are complete */
 };
 
 static void add_name(struct names *n, uint32_t frame, const struct layout_box *box)
@@ -122,7 +122,7 @@ static int64_t *column_of(const struct picture *g, int64_t (*sums)[PROFILE_COLUM
 	return list;
 }
 
-/* Each by itself, so that they are those of tables. */
+/* Scales each value separately, so that they equal those in tables. */
 static void scale_sums(const struct picture *g, int64_t *sums)
 {
 	const struct profile_scaling *scaling = &g->p->columns[g->o->before_column].scaling;
@@ -208,7 +208,7 @@ static void put_rgb(struct buf *out, struct rgb c)
 		put_digit(out, v >> shift);
 }
 
-/* "file:line", or nothing where the file is unknown. */
+/* Puts "file:line", or nothing if the file is unknown. */
 static void put_place(struct json *j, const struct picture *g, uint32_t frame, struct buf *scratch)
 {
 	struct str file = { "", 0 };
@@ -234,7 +234,7 @@ static bool has_places(const struct picture *g, const struct names *n)
 	return false;
 }
 
-/* As text_put_xml and text_put_json stand for the same text, comparing what is written is enough. */
+/* text_put_xml and text_put_json represent the same text, so it is enough to compare the output. */
 static bool is_in_title(const struct picture *g, const struct layout_box *box, struct buf *title, struct buf *name)
 {
 	const char *end;
@@ -248,7 +248,7 @@ static bool is_in_title(const struct picture *g, const struct layout_box *box, s
 	return title->size > name->size && !memcmp(title->data, name->data, name->size) && !strstr(end, " (");
 }
 
-/* If every box that is drawn is an element, and no title comes from elsewhere. */
+/* Names can be omitted if every visible box is an element, and no title comes from elsewhere. */
 static bool are_in_titles(const struct picture *g, const struct names *n)
 {
 	_cleanup_(buf_done) struct buf title = { 0 }, name = { 0 };
@@ -396,7 +396,7 @@ static void put_sums(struct json *j, const struct picture *g, const struct names
 	json_u64(j, n->left_out);
 }
 
-/* Attributes from --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
+/* Puts attributes from --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
 static void put_attributes(struct json *j, const struct picture *g, const struct names *n)
 {
 	if (!g->o->nameattr)
@@ -422,7 +422,8 @@ static void put_sizes(struct json *j, const struct picture *g)
 	}
 }
 
-/* Whether it takes the width of its window: unless one is given, or flamegraph.pl's picture is requested. */
+/* Tells whether the picture has the width of its window: unless a width is given, or flamegraph.pl's picture is
+ * requested. */
 static bool is_fluid(const struct flamegraph_options *o)
 {
 	return o->width == FLAMEGRAPH_WIDTH && !o->compat;
@@ -500,8 +501,8 @@ static void put_colors(struct json *j, const struct picture *g, const struct nam
 	put_narrow_fill(j, g);
 }
 
-/* Between the widest box that is no element and the narrowest element, in the middle: the script counts in doubles, which
- * above 2^53 are not exact. */
+/* Returns the middle between the widest box that is not an element and the narrowest element: the script counts in
+ * doubles, which are not exact above 2^53. */
 static int64_t least_element(const struct picture *g)
 {
 	int64_t below = -1, least = INT64_MAX;
@@ -517,7 +518,7 @@ static int64_t least_element(const struct picture *g)
 	return below < 0 ? 0 : below + (least - below + 1) / 2;
 }
 
-/* px below which a frame is not drawn. */
+/* Returns the width in px below which a frame is not drawn. */
 static double least_drawn(const struct flamegraph_options *o)
 {
 	return o->min_width_percent ? o->min_width / 100 * (o->width - 2 * PICTURE_MARGIN) : o->min_width;

@@ -21,7 +21,7 @@ static const struct graph_node *node_of(const struct profile *p, const struct gr
 	return NULL;
 }
 
-/* Before pruning; INT64_MIN if there is none. */
+/* Returns the value before pruning; INT64_MIN if there is none. */
 static int64_t edge_value(const struct profile *p, const struct graph *g, const char *pair)
 {
 	for (size_t i = 0; i < g->edge_count; i++)
@@ -50,7 +50,7 @@ TEST(each_function_and_each_arrow_counts_once_per_stack)
 	CHECK_INT(edge_value(p, &g, "mg"), 500);
 }
 
-/* A few functions that call each other in any way. */
+/* Makes a tree of a few functions that call each other at random. */
 static struct profile *any_tree(uint32_t nodes, uint32_t functions)
 {
 	struct profile *p = profile_new();
@@ -68,7 +68,7 @@ static struct profile *any_tree(uint32_t nodes, uint32_t functions)
 	return p;
 }
 
-/* As a file without levels has them. */
+/* Merges levels, like a file without levels. */
 static void fold(struct profile *p)
 {
 	uint32_t frames[26], columns[] = { 0, 1 };
@@ -137,7 +137,7 @@ TEST(a_graph_of_edges_is_that_of_the_stacks_they_were_made_of_or_tells_limits)
 	CHECK(exact > 1000 && limits > 1000);
 }
 
-/* f calls itself to any depth: what is below the inner calls is below the outer one. */
+/* f calls itself at any depth: values below inner calls are included in the outer one. */
 TEST(an_arrow_of_a_function_to_itself_counts_once_by_levels)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -238,7 +238,8 @@ TEST(the_path_that_took_most_is_chosen_before_the_limit)
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 }, top = { 0 };
 
-	/* The path ends at e, which is lighter than all others, and f, which calls e, has the largest self of equal ones. */
+	/* The path ends at e, which is lighter than all others, and f, which calls e, has the largest self value
+	 * among equal ones. */
 	add(p, "mzyxf", "samples", 500);
 	add(p, "mzyxfe", "samples", 15);
 	add(p, "mga", "samples", 23);
@@ -280,7 +281,7 @@ TEST(what_is_below_zero_or_overflows_is_no_trouble)
 	callgraph_defaults(&o);
 	buf_init(&dot);
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), 0);
-	CHECK_INT(counts.functions, 4);		/* that of the memory which was given back, too */
+	CHECK_INT(counts.functions, 4);		/* including the one of freed memory */
 	CHECK_INT(counts.shown, 3);
 	o.before_column = 7;
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
@@ -358,7 +359,7 @@ static struct profile *named(const char *name, size_t n)
 	return p;
 }
 
-/* Whether every quote is closed on its line, in which names may have come. */
+/* Tells whether every quote is closed on its line; names must not break that. */
 static bool quotes_close(const char *text)
 {
 	bool inside = false;

@@ -1,4 +1,4 @@
-/* test_chart_data.c: windows of a chart as boxes, compared with the calls one by one. */
+/* test_chart_data.c: tests windows of a chart as boxes, compared with the individual calls. */
 #include "chart_data.h"
 
 #include "chart.h"
@@ -46,7 +46,7 @@ static uint32_t frame(struct profile *p, const char *name)
 	return profile_frame(p, (struct str){ name, strlen(name) }, (struct str){ "", 0 }, 0);
 }
 
-/* "name+start/width", depth by depth. */
+/* Returns "name+start/width", depth by depth. */
 static const char *text_of(struct profile *p, struct chart_window w)
 {
 	static char text[4000];
@@ -70,7 +70,8 @@ static const char *text_of(struct profile *p, struct chart_window w)
 	return text;
 }
 
-/* A call of a, three of b inside it, and calls of c inside the first two of these: 50 of 1 ns, one of 3 and one of 2 ns. */
+/* Makes a call of a, three of b inside it, and calls of c inside the first two of these: 50 of 1 ns, one of 3 and one
+ * of 2 ns. */
 static struct profile *nested_calls(void)
 {
 	struct profile *p = profile_new();
@@ -109,7 +110,7 @@ static void put_search(struct json *j, void *data)
 	chart_data_json_search(j, of[0], of[1]);
 }
 
-/* The answer to a search for the calls of one function. */
+/* Returns the answer to a search for the calls of one function. */
 static const char *search_of(struct profile *p, uint32_t name, struct chart_window w, struct chart_search s)
 {
 	static char text[4000];
@@ -149,7 +150,7 @@ TEST(a_search_counts_matches_in_joined_boxes_too_and_finds_one_after_the_other)
 	profile_free(p);
 }
 
-/* Each match in the window is counted by one box. */
+/* Each match in the window must be counted by exactly one box. */
 TEST(a_search_in_any_window)
 {
 	for (unsigned round = 0; round < 300; round++) {
@@ -184,7 +185,7 @@ TEST(a_search_in_any_window)
 	}
 }
 
-/* Fine enough each call has its box; however coarse, what is drawn is nested and no more than fits. */
+/* At a fine enough resolution each call has its box; at any resolution, boxes are nested and fit. */
 TEST(any_chart_in_any_window)
 {
 	for (unsigned round = 0; round < 500; round++) {

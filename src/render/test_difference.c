@@ -1,4 +1,4 @@
-/* test_difference.c: a picture of a difference shows all of both sides, and says what changed. */
+/* test_difference.c: tests that a picture of a difference shows both sides completely, and describes the changes. */
 
 #include "difference.h"
 
@@ -29,7 +29,7 @@ static struct flamegraph_options options_of(const struct profile *p)
 	return o;
 }
 
-/* Draws and checks; the caller frees. */
+/* Draws and checks the picture; the caller frees. */
 static char *draw(const struct profile *p, const struct flamegraph_options *o)
 {
 	struct buf b;

@@ -1,4 +1,4 @@
-/* test_flame_data.c: the bytes for the canvas, read back as a browser would. */
+/* test_flame_data.c: tests the bytes for the canvas, reading them like a browser. */
 
 #include "flame_data.h"
 #include "flame_part.h"
@@ -57,7 +57,7 @@ static struct str str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* "a;b;c" as one-letter frames. */
+/* Adds "a;b;c" as one-letter frames. */
 static void add(struct profile *p, const char *stack, int64_t value)
 {
 	uint32_t frames[16], depth = 0;
@@ -187,7 +187,7 @@ TEST(what_is_below_zero_takes_no_room_from_its_caller)
 	CHECK_INT(b.width[2], 10);
 }
 
-/* "name+own/own2", depth by depth. */
+/* Returns "name+own/own2", depth by depth. */
 static const char *tree_text(const struct profile *p, uint32_t max_nodes, uint32_t *ret_left_out)
 {
 	const uint32_t columns[] = { 0, 1 };
@@ -266,7 +266,7 @@ static struct profile *narrow(void)
 	return p;
 }
 
-/* By their frames' first letters, depth by depth; "[" is a grey one. */
+/* Checks boxes by their frames' first letters, depth by depth; "[" is a grey one. */
 static void check_part(const struct profile *p, const char *zoom, const char *letters, const uint32_t *widths, uint32_t joined)
 {
 	const struct flame_part part = { .pixels = 10, .zoom = zoom };

@@ -28,7 +28,7 @@ static bool is_well_formed(const struct buf *b)
 	return !wrong;
 }
 
-/* Draws and checks; the caller frees. */
+/* Draws and checks the picture; the caller frees. */
 static char *draw(const struct profile *p, const struct flamegraph_options *o)
 {
 	struct buf b;
@@ -116,7 +116,7 @@ TEST(the_table_has_the_names_only_if_the_titles_do_not)
 	svg = draw(p, &o);
 	CHECK(!strstr(svg, "\"names\""));
 	free(svg);
-	o.count_name = "ms (wall)";	/* the text behind the last " (" is then only a part of the suffix */
+	o.count_name = "ms (wall)";	/* the text after the last " (" is then only a part of the suffix */
 	svg = draw(p, &o);
 	CHECK(strstr(svg, "\"names\":[\"all\",\"main\""));
 	free(svg);
@@ -133,8 +133,8 @@ static size_t count(const char *from, const char *end, const char *what)
 	return n;
 }
 
-/* flamegraph.pl has 12.7 kB around its frames; each has 21 bytes more of tags, and 36 of an empty label
- * (bench/svg_size.py). */
+/* Estimates the size of flamegraph.pl's picture: 12.7 kB around its frames, and per frame 21 more bytes of tags and
+ * 36 of an empty label (bench/svg_size.py). */
 static size_t their_size(const char *svg)
 {
 	const char *frames = strstr(svg, "<g id=\"frames\">"), *end = strstr(svg, "<text id=\"details\"");
@@ -146,7 +146,7 @@ static size_t their_size(const char *svg)
 	return 12700 + (size_t)(end - frames) + 21 * n + 36 * (n - labels);
 }
 
-/* It was 300 before searches had a worker, which is 340 bytes of each picture. */
+/* The number was 300 before searches had a worker, which takes 340 bytes in each picture. */
 TEST(from_320_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -208,7 +208,7 @@ TEST(what_is_counted_follows_from_the_column_unless_it_is_said)
 	CHECK(strstr(named, "<title>b (1,234 beans, 100.00%)</title>") != NULL);
 }
 
-/* x = 10 + 1180/3 = 403.33, 10 + 2 × 1180/3 = 796.67: the width is the difference of what is printed. */
+/* x = 10 + 1180/3 = 403.33, 10 + 2 × 1180/3 = 796.67: the width is the difference of the printed values. */
 TEST(coordinates_are_rounded_before_widths_are_taken)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

@@ -1,4 +1,4 @@
-/* test_groups.c: tests the groups of frames, with names as profilers write them. */
+/* test_groups.c: tests the groups of frames, with names written by profilers. */
 
 #include "groups.h"
 #include "test.h"
@@ -85,7 +85,7 @@ TEST(packages_are_composers_before_namespaces)
 	check_package("::", "", "");
 }
 
-/* WCAG's contrast of black on it. */
+/* Returns the contrast of black on this colour, as defined by WCAG. */
 static double contrast(struct rgb c)
 {
 	return (0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b) / 255;

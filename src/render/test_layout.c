@@ -21,7 +21,7 @@ static void add(struct profile *p, const char *stack, int64_t value)
 	profile_add(p, node, column, value);
 }
 
-/* All boxes as "name depth start value" with a space between. */
+/* Returns all boxes as "name depth start value", separated by spaces. */
 static const char *text_of(const struct profile *p, const struct layout *l)
 {
 	static char text[1024];
@@ -73,7 +73,7 @@ TEST(equal_profiles_have_equal_layouts_for_any_order_of_stacks)
 	layout_done(&l);
 }
 
-/* Five frames below a tenth of what is 100 together with one of 90. */
+/* Adds five frames below a tenth of the total, which is 100, and one of 90. */
 static void add_narrow(struct profile *p)
 {
 	add(p, "bc", 4);

@@ -1,4 +1,4 @@
-/* test_lines.c: lines laid out and drawn as flamegraph.pl does; what it would draw was taken from runs of it. */
+/* test_lines.c: tests lines laid out and drawn like flamegraph.pl; expected values come from running it. */
 
 #include "lines.h"
 #include "nameattr.h"
@@ -10,7 +10,7 @@
 
 #define LINES_MAX 32
 
-/* Lines divided by newlines. */
+/* Splits text into lines. */
 static size_t lines_of(const char *text, struct flamegraph_line lines[LINES_MAX])
 {
 	size_t n = 0;
@@ -34,7 +34,7 @@ static struct flamegraph_options compat(void)
 	return o;
 }
 
-/* "name@start+width name@start+width", in preorder. */
+/* Returns "name@start+width name@start+width", in preorder. */
 static const char *boxes(const char *text, const struct flamegraph_options *o)
 {
 	static char out[1024];
@@ -87,7 +87,7 @@ TEST(lines_sort_with_their_counts)
 {
 	struct flamegraph_options o = compat();
 
-	/* "a 10" before "a 9", and both before "a;b 1", as a space is below a semicolon. */
+	/* "a 10" before "a 9", and both before "a;b 1", since a space sorts before a semicolon. */
 	CHECK_STR(boxes("a;b 1\na 9\na 10", &o), "@0+20 a@0+20 b@19+1");
 	CHECK_STR(boxes("a b;c 1\na;c 1\na b 1", &o), "@0+3 a b@0+2 c@1+1 a@2+1 c@2+1");
 }
@@ -170,7 +170,7 @@ TEST(the_total_and_the_factor_only_change_what_is_shown)
 	o.factor = 1000;
 	CHECK(shows("a 10", &o, "all (40,000 samples, 100%)"));
 	CHECK(shows("a 10", &o, "a (10,000 samples, 25.00%)</title><rect x=\"10.0\" y=\"37\" width=\"295.0\""));
-	o.total = 4;		/* less than there is */
+	o.total = 4;		/* less than the sum */
 	CHECK(shows("a 10", &o, "all (10,000 samples, 100%)"));
 	o.factor = 0;
 	free(draw("a 10", &o, -EINVAL));
@@ -223,7 +223,7 @@ TEST(frames_that_end_at_counts_which_only_integers_tell_apart_are_two)
 	struct flamegraph_options o = compat();
 
 	o.min_width = 0;
-	/* As doubles 2^63 and 2^63 + 7 are one number. */
+	/* As doubles, 2^63 and 2^63 + 7 are equal. */
 	CHECK(shows("A;--;A;x 9223372036854775808\nB;--;--;A 7", &o, "<title>-- (9,223,372,036,854,775,808 samples, "
 		    "100.00%)"));
 	CHECK(shows("A;--;A;x 9223372036854775808\nB;--;--;A 7", &o, "<title>-- (7 samples, 0.00%)"));

@@ -1,4 +1,4 @@
-/* test_palette.c: colors follow from names. */
+/* test_palette.c: tests the colors of names. */
 
 #include "palette.h"
 
@@ -36,7 +36,7 @@ TEST(the_default_color_is_the_first_random_number_after_the_sum_of_code_points)
 	CHECK_STR(color("hot", "", false), "213,39,9");
 	CHECK_STR(color("hot", "ab", false), color("hot", "ba", false));
 	CHECK(strcmp(color("hot", "ab", false), color("hot", "ac", false)) != 0);
-	/* Eight at a time or one: 16 a and an é are 1785, as are 7 é and U+009A. */
+	/* Eight at a time or one by one: 16 a and an é are 1785, as are 7 é and U+009A. */
 	CHECK_STR(color("hot", "aaaaaaaaaaaaaaaa\xc3\xa9", false),
 		  color("hot", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc2\x9a", false));
 	CHECK_STR(color("hot", "aaa\xc3\xa9" "aaaaaaaaaaaaa", false), color("hot", "aaaaaaaaaaaaaaaa\xc3\xa9", false));

@@ -1,11 +1,11 @@
-/* test_short_name.c: names of PHP, and bytes that are no name. */
+/* test_short_name.c: tests names of PHP, and bytes that are not a name. */
 #include "short_name.h"
 
 #include "test.h"
 
 #include <string.h>
 
-/* All forms of it, with a bar between them. */
+/* Returns all forms, separated by bars. */
 static const char *forms(const char *name)
 {
 	static struct buf out;

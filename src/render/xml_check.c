@@ -1,4 +1,4 @@
-/* xml_check.c: reads once from left to right; open elements are kept as positions of their names. */
+/* xml_check.c: reads once from left to right; keeps open elements as positions of their names. */
 
 #include "xml_check.h"
 
@@ -62,7 +62,7 @@ static bool same(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
-/* &#65; or &#x41;, of a code point that XML allows. */
+/* Parses &#65; or &#x41;, for a code point that XML allows. */
 static bool character_reference(struct xml *x)
 {
 	const char *digits = x->at + 2;

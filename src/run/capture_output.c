@@ -1,4 +1,4 @@
-/* capture_output.c: fork, execve, a pipe and a deadline. */
+/* capture_output.c: runs a program with fork, execve, a pipe and a deadline. */
 
 #include "capture_output.h"
 
@@ -26,7 +26,7 @@ static void become(const char *const *argv, int out)
 	_exit(127);
 }
 
-/* Reads until the end, or until it is too late. */
+/* Reads until the end, or the deadline. */
 static int read_all(int fd, int64_t until, struct buf *out)
 {
 	char chunk[4096];

@@ -29,7 +29,7 @@ static void reap(struct child *c)
 	c->ended(c);
 }
 
-/* The kernel itself sends what a terminal asks for, and to the whole foreground group. */
+/* The kernel itself sends the terminal's signals, to the whole foreground group. */
 static void forward(const struct child *c, const struct signalfd_siginfo *i)
 {
 	if (!c->over && c->pid > 0 && i->ssi_code != SI_KERNEL)
@@ -62,7 +62,7 @@ int child_init(struct child *c, struct loop *loop, struct err *err)
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
 		sigaddset(&set, forwarded[i]);
-	/* A SIGCHLD that our parent ignored would make the exit code vanish. */
+	/* If our parent ignored SIGCHLD, the exit code would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	if (sigprocmask(SIG_BLOCK, &set, &c->original) < 0)
 		return err_set(err, -errno, "cannot block signals: %s", strerror(errno));

@@ -1,7 +1,7 @@
 /* child.h: runs the user's command in our place: same terminal, same process group, signals forwarded.
  *
- * Like a shell, it outlives the child on any signal; SIGINT and SIGQUIT of a terminal reach the child by
- * themselves, those sent to us alone are forwarded. */
+ * Like a shell, it outlives the child on any signal; SIGINT and SIGQUIT from a terminal reach the child directly,
+ * those sent only to us are forwarded. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H
 
@@ -12,11 +12,11 @@
 
 struct child {
 	pid_t pid;
-	int exit_code;			/* 128 + the signal if one ended it */
-	int signal;			/* the one that ended it; 0: none */
+	int exit_code;			/* 128 + the signal if a signal ended it */
+	int signal;			/* the signal that ended it; 0: none */
 	bool over;
-	struct rusage usage;		/* its own and of the children that it waited for; once it is over */
-	void (*ended)(struct child *c);	/* called once from the loop */
+	struct rusage usage;		/* its own and that of children it waited for; valid once it has ended */
+	void (*ended)(struct child *c);	/* called once, from the loop */
 
 	struct loop *loop;
 	struct watch signals;
@@ -26,8 +26,8 @@ struct child {
 /* Blocks the signals and watches them, so that none of them terminates us. */
 int child_init(struct child *c, struct loop *loop, struct err *err);
 
-/* Starts the program at `path` with `scan_dir` as PHP_INI_SCAN_DIR. On failure *ret_code is what `env` would exit
- * with: 126 if it cannot be executed, 127 if it is not there. */
+/* Starts the program at `path` with `scan_dir` as PHP_INI_SCAN_DIR. On failure *ret_code is the exit code that `env`
+ * would have: 126 if it cannot be executed, 127 if it does not exist. */
 int child_start(struct child *c, const char *path, char **argv, const char *scan_dir, int *ret_code, struct err *err);
 
 void child_done(struct child *c);

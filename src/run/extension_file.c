@@ -11,7 +11,7 @@
 
 #define FILE_MAX	((size_t)64 << 20)
 
-/* The build an extension is for; NULL if the file holds no such string. */
+/* Returns the build that an extension is for; NULL if the file does not contain it. */
 static char *read_build(const char *path)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -22,7 +22,7 @@ static char *read_build(const char *path)
 	return php_build_find(b.data, b.size);
 }
 
-/* Returns the path (absolute) if the file there fits; else notes in `found` what it is. */
+/* Returns the (absolute) path if that file fits; otherwise notes in `found` what it is. */
 static char *check(const struct php *p, const char *path, struct buf *found)
 {
 	_cleanup_(freep) char *build = NULL;
@@ -37,7 +37,7 @@ static char *check(const struct php *p, const char *path, struct buf *found)
 	return NULL;
 }
 
-/* The php-config that builds for this PHP, as far as it can be guessed from names. */
+/* Guesses the name of the php-config that builds for this PHP. */
 static char *config_of(const struct php *p)
 {
 	const char *slash = strrchr(p->path, '/');

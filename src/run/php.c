@@ -1,4 +1,4 @@
-/* php.c: finding PHP and asking it. */
+/* php.c: finds and queries PHP. */
 
 #include "php.h"
 
@@ -58,7 +58,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* php, php8, php8.2, php82: the command line one, and neither php-fpm nor php-config. */
+/* Matches php, php8, php8.2, php82: the command line PHP, but not php-fpm or php-config. */
 static bool is_php_name(const char *name)
 {
 	return !strncmp(name, "php", 3) && name[3 + strspn(name + 3, "0123456789.")] == '\0';
@@ -73,7 +73,7 @@ static char *sibling_name(const char *name)
 	return name[strspn(name, "0123456789.")] ? NULL : xasprintf("php%s", name);
 }
 
-/* The program that the #! line of a script names, seen through env; NULL if there is none. */
+/* Returns the program that the #! line of a script names, resolving env; NULL if there is none. */
 static char *interpreter_of(const char *path)
 {
 	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -112,7 +112,7 @@ int php_find(const char *program, char **ret_path, struct err *err)
 		       "line program, or put it into PATH", program);
 }
 
-/* Cuts the next tab-separated field off. */
+/* Removes and returns the next tab-separated field. */
 static char *take_field(char **p)
 {
 	char *field = *p ? strsep(p, "\t\r\n") : NULL;
@@ -143,7 +143,7 @@ static int read_answer(char *output, struct php *ret, struct err *err)
 
 int php_probe(const char *path, struct php *ret, struct err *err)
 {
-	/* Its own settings hold, since they decide whether strobe is loaded; but nothing of the user's code runs. */
+	/* PHP's own settings apply, since they determine whether strobe is loaded; but no user code runs. */
 	const char *const argv[] = {
 		path, "-d", "disable_functions=", "-d", "auto_prepend_file=", "-d", "auto_append_file=",
 		"-d", "error_reporting=0", "-d", "display_startup_errors=0", "-d", "xdebug.mode=off",
@@ -177,7 +177,7 @@ void php_done(struct php *p)
 	*p = (struct php){ 0 };
 }
 
-/* Whether an option of PHP takes the next word of the command. */
+/* Tells whether an option of PHP takes the next word of the command as its value. */
 static bool takes_next(const char *option)
 {
 	return option[1] && strchr("cdrfBREFzSt", option[1]) && !option[2];
@@ -195,7 +195,7 @@ bool php_ignores_settings(int argc, char **argv)
 	return false;
 }
 
-/* The options -c and -d of the command, as far as it is PHP itself. Returns how many words. */
+/* Collects the options -c and -d of the command, if it is PHP itself. Returns the number of words. */
 static int settings_of(int argc, char **argv, const char **ret)
 {
 	int n = 0;

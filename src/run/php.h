@@ -11,26 +11,26 @@ struct php {
 	char *minor;			/* "8.2" */
 	char *build;			/* required build of an extension: "API20220829,NTS" */
 	char *extension_dir;
-	bool has_strobe;		/* its own settings load the extension already */
+	bool has_strobe;		/* its own settings already load the extension */
 };
 
-/* Finds `name` as a shell would: with a slash it is a path, else it is looked for in PATH. The caller frees.
- * Returns -ENOENT, or -EACCES if the file cannot be executed; no sentence. */
+/* Finds `name` like a shell: with a slash it is a path, else it is searched in PATH. The caller frees. Returns
+ * -ENOENT, or -EACCES if the file cannot be executed; without a sentence. */
 int php_find_program(const char *name, char **ret_path);
 
-/* The PHP behind `program` (a path): itself when it is called php or php8.2, what its #! line names when it is a
- * script for PHP, else `php` from PATH. The caller frees. */
+/* Finds the PHP of `program` (a path): itself if its name is php, php8.2 or similar, the interpreter in its #! line
+ * if it is a PHP script, else `php` from PATH. The caller frees. */
 int php_find(const char *program, char **ret_path, struct err *err);
 
 /* Queries version and build of the PHP at `path`, by running it. */
 int php_probe(const char *path, struct php *ret, struct err *err);
 void php_done(struct php *p);
 
-/* Whether these arguments make PHP read no settings (-n), so that no extension can be loaded. */
+/* Tells whether these arguments make PHP read no settings (-n), so that no extension can be loaded. */
 bool php_ignores_settings(int argc, char **argv);
 
-/* Whether the JIT compiler is on in the PHP at `path`, with the settings that the command gives to it, and samples are not taken
- * at calls instead (strobe.instrument). Runs it. */
+/* Tells whether the JIT compiler of the PHP at `path` is enabled, with the settings given in the command, and samples
+ * are not taken at calls instead (strobe.instrument). Runs it. */
 bool php_jit_prevents_samples(const char *path, int argc, char **argv);
 
 #endif

@@ -20,7 +20,7 @@ void recording_done(struct recording *r)
 	unfinished_done(&r->unfinished);
 }
 
-/* Chance had no part in a trace that was requested by `strobe run --trace`, though the extension drew it at a rate of 1. */
+/* A trace requested by `strobe run --trace` is not random, though the extension samples it with a rate of 1. */
 static void correct_source(struct labels *labels)
 {
 	const char *source = labels_get(labels, "source");
@@ -94,7 +94,7 @@ static uint64_t uncharted_of(const struct strobe_wire_message *m)
 	return n;
 }
 
-/* Adds a message, whose chart takes the place of one that began later. */
+/* Adds a message, whose chart replaces one that began later. */
 static int add_trace(struct recording *r, const struct strobe_wire_message *m)
 {
 	const struct chart *chart = r->profile->chart;

@@ -1,4 +1,4 @@
-/* run_result.c: summary, table, file, and the reasons for an empty profile. */
+/* run_result.c: writes summary, table, file, and the reasons for an empty profile. */
 
 #include "run_result.h"
 
@@ -33,7 +33,7 @@ static bool is_empty(const struct run_result *r)
 	return r->trace ? !profile_has_samples(r->recording->profile) : r->recording->samples == 0;
 }
 
-/* Whether `path` has more in it than an empty profile of so many bytes. */
+/* Tells whether `path` has more content than an empty profile of this size. */
 static bool is_larger(const char *path, size_t empty_size)
 {
 	struct stat st;
@@ -41,7 +41,7 @@ static bool is_larger(const char *path, size_t empty_size)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size > empty_size;
 }
 
-/* An empty profile takes the place of nothing but another empty one: `ret_kept` says that an earlier one was kept. */
+/* An empty profile only replaces another empty one: `ret_kept` is set if an earlier one was kept. */
 static int write_profile(const struct run_result *r, bool *ret_kept, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -99,7 +99,7 @@ static void put_summary(struct buf *b, const struct run_result *r)
 #define JIT_REMEDY \
 	"run it with `php -d strobe.instrument=1`, which samples at function calls, or `php -d opcache.jit=disable`"
 
-/* Losses on the way; nothing if there were none. */
+/* Puts losses on the way; nothing if there were none. */
 static void put_losses(struct buf *b, const struct recording *r, bool trace)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
@@ -121,7 +121,7 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 			   (unsigned long long)r->unfit);
 }
 
-/* A process that is killed says nothing of its losses. */
+/* A killed process does not report its losses. */
 static bool has_losses(const struct recording *r)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
@@ -130,7 +130,7 @@ static bool has_losses(const struct recording *r)
 	return r->unfit > 0;
 }
 
-/* A PHP sends nothing before its first sample, so that "no message" may be a short script or no PHP at all. */
+/* PHP sends nothing before its first sample, so "no message" may mean a short script or no PHP at all. */
 static void explain_empty(struct buf *b, const struct run_result *r)
 {
 	int64_t period = (int64_t)(1e9 / r->rate);

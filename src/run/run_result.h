@@ -11,19 +11,19 @@ struct run_result {
 	double rate;			/* samples per second */
 	const char *clock;		/* "wall", "cpu" */
 	const char *php_version;
-	int signal;			/* that ended the command; 0: none */
+	int signal;			/* the signal that ended the command; 0: none */
 	bool settings_ignored;		/* the command was `php -n …` */
-	bool jit;			/* ended by a signal, and under the JIT nothing is sampled */
+	bool jit;			/* it was ended by a signal, and under the JIT nothing is sampled */
 	const char *output;
 	size_t rows;			/* rows of the table; 0: all */
 	bool quiet, trace;
 };
 
-/* Whether the profile could be written to `path`: a known suffix, a directory that exists. Checked before the command
- * runs, so that an hour of sampling is not lost to a typo. */
+/* Checks whether the profile could be written to `path`: a known suffix, an existing directory. Done before the
+ * command runs, so that a typo does not waste an hour of sampling. */
 int run_result_check(const char *path, struct err *err);
 
-/* Writes the profile and prints summary and table to standard error; or prints why there are no samples, and then
+/* Writes the profile and prints summary and table to standard error. If there are no samples, prints the reason, and
  * writes an empty profile unless that would replace one with samples, which it reports. */
 int run_result_show(const struct run_result *r, struct err *err);
 

@@ -1,4 +1,4 @@
-/* run_unfinished.c: a list of messages by their subject. */
+/* run_unfinished.c: keeps a list of messages by subject. */
 
 #include "run_unfinished.h"
 
@@ -10,18 +10,18 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The id of a run; process and start time of samples, which no id looks like. */
+/* The id of a run; or process and start time of samples, which never look like an id. */
 #define KEY (STROBE_WIRE_RUN_KEY + 1)
 
 /* Samples with several sets of labels are in several messages. */
 struct open_part {
 	struct open_part *next;
 	char key[KEY];
-	struct strobe_wire_message message;	/* in bytes of its own */
+	struct strobe_wire_message message;	/* refers to its own copy of the bytes */
 	void *bytes;
 };
 
-/* False for a run without an id. */
+/* Returns false for a run without an id. */
 static bool key_of(const struct strobe_wire_message *m, char key[KEY])
 {
 	const char *id;

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-/* A directory with programs that answer as PHPs do, and nothing else in PATH. */
+/* A directory with programs that respond like PHPs, the only one in PATH. */
 static char directory[100];
 
 static void make_directory(void)
@@ -92,7 +92,7 @@ TEST(programs_are_found_as_a_shell_finds_them)
 	make_directory();
 	CHECK_INT(php_find_program("php", &path), -ENOENT);
 	put_file("php", "x", 1, 0644);
-	if (access("/", W_OK))		/* root may execute nothing without an x either, but others may not read */
+	if (access("/", W_OK))		/* root needs an x bit, too, but others cannot read it */
 		CHECK_INT(php_find_program("php", &path), -EACCES);
 	put_program("php", "x");
 	CHECK_INT(php_find_program("php", &path), 0);
@@ -128,7 +128,7 @@ TEST(a_program_that_is_no_php_is_called_so)
 	remove_directory();
 }
 
-/* Bytes as the linker leaves them in a strobe.so: the string of the Zend extension is near, and not meant. */
+/* Writes bytes like those in a linked strobe.so: the string of the Zend extension is nearby, and must be ignored. */
 static void put_extension(const char *name, const char *build)
 {
 	char bytes[200] = "\177ELF....API420220829,NTS";

@@ -8,7 +8,7 @@
 
 static uint8_t bytes[4096];
 
-/* `value` nodes' samples tell messages apart. Samples have no id. */
+/* `value` samples identify a message. Samples have no id. */
 static struct strobe_wire_message message(enum strobe_wire_kind kind, const char *id, uint64_t start, uint64_t end, int64_t value)
 {
 	struct strobe_wire_info info = { .kind = kind, .pid = 7, .start_ns = start, .end_ns = end };
@@ -55,7 +55,7 @@ static void note(void *data, const struct strobe_wire_message *m)
 	snprintf(left + n, sizeof(left) - n, "%llu ", (unsigned long long)m->samples);
 }
 
-/* The samples of the rest. */
+/* Returns the samples of the remaining messages. */
 static const char *take(struct unfinished *u)
 {
 	left[0] = '\0';
@@ -72,7 +72,7 @@ TEST(the_last_report_of_a_run_is_kept)
 	RUN("a", 2, 5);
 	RUN("b", 2, 0);
 	RUN("a", 4, 9);
-	RUN("a", 3, 7);		/* was on its way for longer */
+	RUN("a", 3, 7);		/* took longer to arrive */
 	CHECK_STR(take(&u), "0 9 ");
 }
 
@@ -95,7 +95,7 @@ TEST(samples_that_came_are_not_left)
 
 	SAMPLES(10, 12, 5);
 	SAMPLES(10, 14, 6);
-	SAMPLES(10, 14, 7);	/* with other labels, of the same moment */
+	SAMPLES(10, 14, 7);	/* with other labels, from the same moment */
 	CHECK_STR(take(&u), "6 7 ");
 	SAMPLES(20, 22, 5);
 	put(&u, STROBE_WIRE_SAMPLES, NULL, 20, 23, 9);

@@ -1,4 +1,4 @@
-/* workspace.c: mkdtemp, one ini, and its end. */
+/* workspace.c: creates a directory with one ini file, and removes it. */
 
 #include "workspace.h"
 
@@ -11,14 +11,14 @@
 #define NAME		"strobe-run-XXXXXX"
 #define SOCKET_NAME	"strobe.sock"
 
-/* A process that is killed loses what it has not sent: seconds between two hand-overs. While PHP is in one call that does not return,
- * strobe.flush_waiting has another thread do it. */
+/* A killed process loses everything not sent yet: the seconds between two flushes. While PHP is in one call that does
+ * not return, strobe.flush_waiting lets another thread send it. */
 #define FLUSH		"0.1"
 #define TRACE_FLUSH	"0.25"
 #define FLUSH_WAITING	"0.2"
 
-/* A socket's path has to fit into 107 bytes, which not every TMPDIR leaves room for; and what stands in an ini
- * between single quotes cannot contain one. */
+/* A socket's path must fit into 107 bytes, which not every TMPDIR leaves room for; and a value in single quotes in an
+ * ini file cannot contain one. */
 static bool is_usable(const char *parent)
 {
 	struct sockaddr_un a;
@@ -43,7 +43,7 @@ static char *make_directory(void)
 	return NULL;
 }
 
-/* Unset means PHP's own directory, which an empty entry stands for; set but empty means none. */
+/* If unset, PHP's own directory is used, which an empty entry means; set but empty means none. */
 static char *scan_dir(const char *directory)
 {
 	const char *before = getenv("PHP_INI_SCAN_DIR");

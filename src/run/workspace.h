@@ -11,17 +11,17 @@ struct workspace {
 };
 
 struct workspace_settings {
-	const char *extension;		/* NULL if PHP loads it by itself */
+	const char *extension;		/* NULL if PHP loads it already */
 	const char *clock;
 	double period;			/* seconds */
-	bool trace;			/* every request exactly, instead of by samples */
-	bool flame_chart;		/* … with its calls in their order */
+	bool trace;			/* trace every request, instead of sampling */
+	bool flame_chart;		/* … including its calls in order */
 };
 
-/* Created under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */
+/* Creates it under XDG_RUNTIME_DIR, TMPDIR or /tmp, with mode 0700. */
 int workspace_init(struct workspace *w, const struct workspace_settings *s, struct err *err);
 
-/* Removes it and all in it; fine on one that was never made (all zero). */
+/* Removes it and its content; harmless if it was never created (all zero). */
 void workspace_done(struct workspace *w);
 
 #endif

@@ -29,7 +29,7 @@ struct partitions {
 };
 
 /* The stored samples of all shards. */
-struct there {
+struct stored {
 	struct partitions days;			/* oldest first */
 	struct partitions series;		/* by the day */
 	struct partitions months;		/* months with names of stacks and frames */
@@ -76,14 +76,14 @@ static int read_partitions(struct clickhouse_store *s, unsigned shard, const cha
 	return 0;
 }
 
-static void there_done(struct there *t)
+static void stored_done(struct stored *t)
 {
 	free(t->days.items);
 	free(t->series.items);
 	free(t->months.items);
 }
 
-static int read_rest(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
+static int read_rest(struct clickhouse_store *s, unsigned shard, struct stored *t, struct err *err)
 {
 	uint64_t bytes, runs, runs_bytes;
 	int rc = clickhouse_ask_number(s, shard, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = "
@@ -110,7 +110,7 @@ static int compare_days(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int read_all(struct clickhouse_store *s, struct there *t, struct err *err)
+static int read_all(struct clickhouse_store *s, struct stored *t, struct err *err)
 {
 	int rc = 0;
 
@@ -134,7 +134,7 @@ struct extent {
 	int64_t first, last;			/* buckets; both -1: none */
 };
 
-static int read_extent(struct clickhouse_store *s, unsigned shard, const struct there *t, struct extent *e,
+static int read_extent(struct clickhouse_store *s, unsigned shard, const struct stored *t, struct extent *e,
 		       struct err *err)
 {
 	_cleanup_(buf_done) struct buf answer = { 0 };
@@ -170,13 +170,13 @@ static uint64_t bytes_before(const struct partitions *t, uint32_t number)
 	return bytes;
 }
 
-static uint64_t bytes_of(const struct there *t)
+static uint64_t bytes_of(const struct stored *t)
 {
 	return t->other_bytes + bytes_before(&t->days, UINT32_MAX) + bytes_before(&t->series, UINT32_MAX) +
 	       bytes_before(&t->months, UINT32_MAX);
 }
 
-static void note(struct clickhouse_store *s, const struct there *t, const struct extent *e)
+static void note(struct clickhouse_store *s, const struct stored *t, const struct extent *e)
 {
 	lock_take(&s->lock);
 	s->stats.bytes = bytes_of(t);
@@ -190,7 +190,7 @@ static void note(struct clickhouse_store *s, const struct there *t, const struct
 
 int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 {
-	struct there t = { 0 };
+	struct stored t = { 0 };
 	struct extent e = { -1, -1 };
 	int rc = read_all(s, &t, err);
 
@@ -198,7 +198,7 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 		rc = read_extent(s, i, &t, &e, err);
 	if (rc >= 0)
 		note(s, &t, &e);
-	there_done(&t);
+	stored_done(&t);
 	return rc;
 }
 
@@ -206,7 +206,7 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 
 /* Returns the size of names without samples once the days before `oldest` are dropped. They count as dropped with
  * these days, though they may stay for a while. */
-static uint64_t dead_bytes(const struct there *t, size_t oldest)
+static uint64_t dead_bytes(const struct stored *t, size_t oldest)
 {
 	uint32_t day = t->days.items[oldest].number;
 
@@ -215,7 +215,7 @@ static uint64_t dead_bytes(const struct there *t, size_t oldest)
 }
 
 /* Chooses days to drop. The newest day, which is being written, always stays. */
-static size_t choose(struct there *t, const struct store_limits *l, int64_t now_ns)
+static size_t choose(struct stored *t, const struct store_limits *l, int64_t now_ns)
 {
 	uint64_t bytes = bytes_of(t);
 	size_t n = 0;
@@ -274,7 +274,7 @@ static bool is_in_use(const struct partition *p, uint32_t first, int64_t now_ns)
 	return p->number >= first || p->written_s * NS_PER_SECOND > now_ns - NAMES_STAY_NS;
 }
 
-static int drop_series(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+static int drop_series(struct clickhouse_store *s, const struct stored *t, int64_t now_ns, struct err *err)
 {
 	int rc = 0;
 
@@ -290,7 +290,7 @@ static int drop_series(struct clickhouse_store *s, const struct there *t, int64_
 	return rc;
 }
 
-static int drop_months(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+static int drop_months(struct clickhouse_store *s, const struct stored *t, int64_t now_ns, struct err *err)
 {
 	int rc = 0;
 
@@ -309,7 +309,7 @@ static int drop_months(struct clickhouse_store *s, const struct there *t, int64_
 	return rc;
 }
 
-static int drop_names(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+static int drop_names(struct clickhouse_store *s, const struct stored *t, int64_t now_ns, struct err *err)
 {
 	int rc;
 
@@ -322,7 +322,7 @@ static int drop_names(struct clickhouse_store *s, const struct there *t, int64_t
 
 static int retain_days(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
-	struct there t = { 0 };
+	struct stored t = { 0 };
 	int rc = read_all(s, &t, err);
 	size_t n = rc < 0 ? 0 : choose(&t, l, now_ns);
 
@@ -337,7 +337,7 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	if (rc >= 0)
 		rc = drop_names(s, &t, now_ns, err);
 	lock_release(&s->writer);
-	there_done(&t);
+	stored_done(&t);
 	return rc;
 }
 

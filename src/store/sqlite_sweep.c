@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCK_SHARE	8			/* rewrite a block if at least this share of it is not needed */
+#define BLOCK_SHARE	8			/* a block is rewritten if more than an eighth of it is unneeded */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* records, unpacked */
 #define HOLE_BYTES	3			/* size of a frame's record that is a hole */
 

@@ -1,4 +1,4 @@
-/* cells.c: characters and their columns, by the C library's tables. */
+/* cells.c: computes the width of characters, by the C library's tables. */
 
 #include "cells.h"
 
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <wchar.h>
 
-/* In a locale without Unicode, nothing but ASCII can be shown. */
+/* In a locale without Unicode, only ASCII can be shown. */
 static bool has_unicode(void)
 {
 	return wcwidth(0x2026) == 1;
 }
 
-/* Terminals do not agree on what joiners, selectors and tags make of their neighbors' width. */
+/* Terminals disagree about the width of characters next to joiners, selectors and tags. */
 static bool is_joiner(uint32_t c)
 {
 	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2060 && c <= 0x206f) || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff ||
@@ -85,7 +85,7 @@ static size_t put_up_to(struct buf *out, const char *at, const char *end, size_t
 	return used;
 }
 
-/* The begin of the last part that takes `width` columns or fewer. */
+/* Returns the start of the longest suffix that takes at most `width` columns. */
 static const char *last_part(const char *at, const char *end, size_t whole, size_t width)
 {
 	struct cell c;

@@ -1,7 +1,7 @@
-/* cells.h: text for cells of a terminal.
+/* cells.h: makes text safe for cells of a terminal.
  *
- * Names are any bytes of other people's programs. The output moves no cursor, and is as wide as stated: wide
- * characters take two, combining ones none.
+ * Names may be any bytes from other people's programs. The output never moves the cursor, and has the stated width:
+ * wide characters take two columns, combining ones none.
  */
 #ifndef TOP_CELLS_H
 #define TOP_CELLS_H
@@ -9,11 +9,11 @@
 #include "buf.h"
 #include "intern.h"
 
-/* The width of the text in columns, once it is made fit. */
+/* Returns the width of the text in columns, after making it safe. */
 size_t cells_width(struct str s);
 
-/* Appends what fits into `width` columns and returns how many it took. A text that does not fit is cut, at its start with `end`,
- * and marked with "…". */
+/* Appends as much as fits into `width` columns, and returns the columns used. A text that does not fit is truncated,
+ * at its start with `end`, and marked with "…". */
 size_t cells_put(struct buf *out, struct str s, size_t width, bool end);
 
 void cells_fill(struct buf *out, size_t spaces);

@@ -1,4 +1,4 @@
-/* live.c: a ring of intervals, and a sum for each set of labels. */
+/* live.c: keeps a ring of intervals, and a sum for each set of labels. */
 
 #include "live.h"
 
@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define NODES_MAX	200000u		/* for all sums; above it the smallest stacks become [pruned] */
-#define GROUPS_MAX	2000u		/* sets of labels; what comes later is added up without labels */
+#define NODES_MAX	200000u		/* for all sums; beyond it the smallest stacks become [pruned] */
+#define GROUPS_MAX	2000u		/* sets of labels; later ones are added up without labels */
 #define INTERVALS_MAX	600u
 
 struct part_list {
@@ -30,7 +30,7 @@ struct live {
 	struct part_list open;
 	struct label_groups groups;
 	struct part_list sums;			/* by group */
-	struct profile *other;			/* without labels: sets that there was no room for */
+	struct profile *other;			/* without labels: sets for which there was no room */
 	struct record_summary at_reset, now;
 	int64_t reset_ns, now_ns;		/* 0: no interval has ended yet */
 };
@@ -57,7 +57,7 @@ static void copy_parts(struct part_list *to, const struct part_list *from)
 		append(to, profile_without_lines(from->items[i]));
 }
 
-/* Without the frames that no node has any more. */
+/* Returns the profile without unused frames. */
 static struct profile *only_used_frames(const struct profile *p)
 {
 	struct profile *r = profile_new();
@@ -91,7 +91,7 @@ static void prune(struct profile **p, uint32_t most)
 	profile_free(pruned);
 }
 
-/* Down to half, so that it is seldom done. */
+/* Prunes to half, so that it is rarely needed. */
 static uint32_t share_of(const struct profile *p, uint64_t nodes)
 {
 	return 2 + (uint32_t)((uint64_t)p->node_count * NODES_MAX / nodes / 2);
@@ -223,7 +223,7 @@ void live_add(struct live *l, struct profile *p)
 	append(&l->open, p);
 }
 
-/* An interval stays while a part of it is in the window. */
+/* An interval is kept while any part of it is in the window. */
 static void drop_old(struct live *l)
 {
 	size_t gone = 0;

@@ -12,7 +12,7 @@
 #define AGE		8u
 #define STATE		8u
 #define POOL		12u
-#define POOL_FROM	90u		/* narrower screens have no pools */
+#define POOL_FROM	90u		/* narrower screens do not show pools */
 
 static struct str str_of(const char *text)
 {

@@ -1,4 +1,4 @@
-/* request_table.h: a request in a line of so many columns. */
+/* request_table.h: formats a request as a line of a given width. */
 #ifndef TOP_REQUEST_TABLE_H
 #define TOP_REQUEST_TABLE_H
 
@@ -7,7 +7,7 @@
 void request_table_put_headings(struct buf *out, size_t width);
 void request_table_put_row(const struct request_row *row, struct buf *out, size_t width);
 
-/* "requests now: 3, oldest first; 9 idle workers". */
+/* Puts "requests now: 3, oldest first; 9 idle workers". */
 void request_table_put_choice(const struct request_rows *r, struct buf *out);
 
 #endif

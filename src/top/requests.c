@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FUNCTIONS_SHOWN	12u		/* innermost functions in a row */
+#define FUNCTIONS_SHOWN	12u		/* innermost functions per row */
 
 void request_rows_init(struct request_rows *r)
 {

@@ -1,4 +1,4 @@
-/* terminal.c: ncurses. Its functions are macros on hidden globals, so this file is all that sees them. */
+/* terminal.c: uses ncurses, whose functions are macros on hidden globals, so only this file includes it. */
 
 #include "terminal.h"
 
@@ -31,7 +31,7 @@ int terminal_open(struct terminal **ret, bool color, struct err *err)
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return err_set(err, -ENOTTY, "no terminal");
-	/* Not initscr(), which ends the program where it does not know the terminal. */
+	/* Not initscr(), which exits if it does not know the terminal. */
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return err_set(err, -ENOTSUP, "unknown terminal '%s' (TERM); printing plain tables",

@@ -1,4 +1,4 @@
-/* terminal_none.c: in place of ncurses, where that was missing when Strobe was built. */
+/* terminal_none.c: replaces terminal.c if ncurses was missing when Strobe was built. */
 
 #include "terminal.h"
 

@@ -1,4 +1,4 @@
-/* test_live.c: windows of a recording without end. */
+/* test_live.c: tests windows of an endless recording. */
 
 #include "live.h"
 #include "test.h"
@@ -12,7 +12,7 @@ static struct str str_of(const char *s)
 	return (struct str){ s, strlen(s) };
 }
 
-/* One stack "main;NAME" of `ns` on CPU, of a script. */
+/* Makes one stack "main;NAME" with `ns` on CPU, for a script. */
 static struct profile *one_stack(const char *name, const char *entry, int64_t ns)
 {
 	struct profile *p = profile_new();
@@ -31,7 +31,7 @@ static struct record_summary totals(double seconds, u64 ticks)
 	return (struct record_summary){ .seconds = seconds, .counters[COUNTER_TICKS] = ticks, .refused = "", .first_file = "" };
 }
 
-/* An interval of a second with one stack of 100 × its number. */
+/* Adds an interval of a second with one stack of 100 × its number. */
 static void add_interval(struct live *l, int number, const char *entry)
 {
 	struct record_summary s = totals(number, (u64)number * 99);
@@ -147,7 +147,7 @@ static void count_nodes(void *data, const struct profile *p)
 	*(size_t *)data += p->node_count + p->frame_count;
 }
 
-/* 5,000 stacks that no other interval has. */
+/* Makes 5,000 stacks that no other interval has. */
 static struct profile *many_stacks(int first, const char *entry, int64_t ns)
 {
 	struct profile *p = one_stack("f", entry, 0);

@@ -1,4 +1,4 @@
-/* test_top_rows.c: rows are right, and in order. */
+/* test_top_rows.c: tests the content and order of rows. */
 
 #include "top_rows.h"
 #include "test.h"
@@ -38,7 +38,7 @@ static struct live *made(void)
 	return l;
 }
 
-/* "name self total off-self off-total; …" */
+/* Returns "name self total off-self off-total; …". */
 static const char *text_of(enum top_by by, enum top_sort sort, const char *filter, const struct live_scope *scope)
 {
 	static char text[2000];

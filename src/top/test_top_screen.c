@@ -1,4 +1,4 @@
-/* test_top_screen.c: screens of every size, and names that nobody would choose. */
+/* test_top_screen.c: tests screens of every size, and malicious names. */
 
 #include "top_screen.h"
 #include "cells.h"
@@ -169,7 +169,7 @@ TEST(losses_and_refusals_are_warned_of)
 	unmake(&m);
 }
 
-/* Nothing is left of escape sequences that a terminal would obey. */
+/* No escape sequences that a terminal would interpret may remain. */
 TEST(no_byte_of_a_name_is_a_command_to_the_terminal)
 {
 	static const char *const names[] = {

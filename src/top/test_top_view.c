@@ -1,4 +1,4 @@
-/* test_top_view.c: keys do what the help says. */
+/* test_top_view.c: tests that keys do what the help says. */
 
 #include "top_view.h"
 #include "test.h"
@@ -156,7 +156,7 @@ TEST(the_selected_row_stays_in_sight)
 	top_view_done(&v);
 }
 
-/* Two functions with so much time on CPU each. */
+/* Makes two functions with these times on CPU. */
 static struct live *two_functions(int64_t a, int64_t b)
 {
 	struct live *l = live_new(0);

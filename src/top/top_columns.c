@@ -1,4 +1,4 @@
-/* top_columns.c: cells of numbers, then the name and where it is. */
+/* top_columns.c: cells of numbers, then the name and its location. */
 
 #include "top_columns.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_LEAST	24u		/* columns of the name, before further numbers are shown */
+#define NAME_LEAST	24u		/* columns for the name before further numbers are shown */
 #define GAP		2u
 
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
 	[COLUMN_OFF_TOTAL] = { "off total", 9, TOP_OFF_TOTAL, true },
 };
 
-/* The first ones are the last to go. */
+/* The first ones are dropped last. */
 static const enum top_column priority[TOP_COLUMNS] = {
 	COLUMN_SELF_SHARE, COLUMN_OFF_SELF, COLUMN_TOTAL_SHARE, COLUMN_OFF_TOTAL, COLUMN_TOTAL, COLUMN_SELF,
 };
@@ -54,7 +54,7 @@ void top_columns_put_headings(const struct top_columns *c, const struct top_view
 	for (size_t i = 0; i < TOP_COLUMNS; i++) {
 		if (!c->shown[i])
 			continue;
-		/* The mark takes the place of a space, so that columns stay where they are. */
+		/* The mark replaces a space, so that columns do not move. */
 		if (columns[i].sort == v->sort) {
 			size_t n = strlen(columns[i].title);
 
@@ -101,7 +101,7 @@ static void put_cell(struct buf *out, enum top_column n, const struct top_row *r
 	cells_fill(out, GAP);
 }
 
-/* The end of a name and of a path says more than its begin. */
+/* The end of a name and of a path is more informative than its start. */
 static void put_name(struct buf *out, const struct top_row *row, size_t room)
 {
 	char line[16] = "";

@@ -1,4 +1,4 @@
-/* top_columns.h: the columns of the table, as many as a width has room for. */
+/* top_columns.h: the columns of the table, as many as fit into the width. */
 #ifndef TOP_TOP_COLUMNS_H
 #define TOP_TOP_COLUMNS_H
 
@@ -8,10 +8,10 @@ enum top_column { COLUMN_SELF_SHARE, COLUMN_TOTAL_SHARE, COLUMN_SELF, COLUMN_TOT
 
 struct top_columns {
 	bool shown[TOP_COLUMNS];
-	size_t width;			/* width of all of them */
+	size_t width;			/* total width */
 };
 
-/* `width` 0 is no limit. */
+/* `width` 0: no limit. */
 void top_columns_choose(struct top_columns *c, const struct top_view *v, size_t width);
 
 void top_columns_put_headings(const struct top_columns *c, const struct top_view *v, struct buf *out, size_t width);

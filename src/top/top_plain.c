@@ -81,7 +81,7 @@ static void put_counts(struct json *j, const struct record_summary *s)
 	put_number(j, "unreadable", (int64_t)record_summary_unreadable(s));
 }
 
-/* An array of lines. */
+/* Puts an array of lines. */
 static void put_notes(struct json *j, const struct top_status *f)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };

@@ -4,10 +4,10 @@
 
 #include "top_header.h"
 
-/* Appends lines: time and what was seen, headings, at most `limit` rows (0: all), an empty line. `now_ns` is since 1970. */
+/* Appends lines: time and counts, headings, at most `limit` rows (0: all), an empty line. `now_ns` is since 1970. */
 void top_put_plain(struct buf *out, const struct top_view *v, const struct top_status *f, size_t limit, int64_t now_ns);
 
-/* The same as an object on one line. */
+/* Appends the same as an object on one line. */
 void top_put_json(struct buf *out, const struct top_view *v, const struct top_status *f, size_t limit, int64_t now_ns);
 
 #endif

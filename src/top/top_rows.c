@@ -236,8 +236,8 @@ static int compare_names(const struct top_row *a, const struct top_row *b)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* If the column is equal, the same kind of the other time comes next: functions on one path have equal totals, and a script stands
- * above those it calls as soon as it also waits elsewhere. */
+/* Ties are broken by the same kind of value of the other time first: functions on one path have equal totals, and a
+ * script precedes those it calls if it also waits elsewhere. */
 static const enum top_sort orders[TOP_NAME][TOP_NAME] = {
 	[TOP_SELF] = { TOP_SELF, TOP_TOTAL, TOP_OFF_SELF, TOP_OFF_TOTAL },
 	[TOP_TOTAL] = { TOP_TOTAL, TOP_OFF_TOTAL, TOP_SELF, TOP_OFF_SELF },

@@ -64,7 +64,7 @@ static void lay_out_head(struct top_screen *s, const struct top_view *v, const s
 
 /* --- the middle */
 
-/* Text of several lines, broken where it is too wide. */
+/* Lays out text of several lines, wrapping those that are too wide. */
 static void lay_out_text(struct top_screen *s, const char *text, size_t width, size_t bottom, enum top_style style)
 {
 	while (*text && s->count < bottom) {
@@ -125,7 +125,7 @@ static void lay_out_requests(struct top_screen *s, struct top_view *v, size_t wi
 			     "No request runs at this moment.", width, bottom, TOP_WARNING);
 }
 
-/* Why there is nothing, in place of rows. */
+/* Lays out the reason why the table is empty, if it is, instead of rows. */
 static void lay_out_table(struct top_screen *s, struct top_view *v, const struct top_status *f, size_t width, size_t bottom)
 {
 	lay_out_rows(s, v, width, bottom);
@@ -172,7 +172,7 @@ void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct t
 	s->count = 0;
 	s->cursor = SIZE_MAX;
 	width = width ? width : 1;
-	/* On a screen of a few lines the table is what matters. */
+	/* On a small screen the table is more important. */
 	lay_out_head(s, v, f, width, height >= 12 ? HEAD_MAX : height / 4);
 	if (v->help)
 		lay_out_help(s, width, bottom);

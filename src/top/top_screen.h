@@ -1,4 +1,4 @@
-/* top_screen.h: lays head, table and bottom out as lines for a screen of so many columns and lines. Pure. */
+/* top_screen.h: lays out head, table and bottom as the lines of a screen of a given size. Pure. */
 #ifndef TOP_TOP_SCREEN_H
 #define TOP_TOP_SCREEN_H
 
@@ -11,19 +11,19 @@ enum top_style {
 
 struct top_line {
 	enum top_style style;
-	struct buf text;		/* UTF-8, no more columns than the screen has, no control characters */
+	struct buf text;		/* UTF-8, no wider than the screen, no control characters */
 };
 
 struct top_screen {
 	struct top_line *lines;
 	size_t count, capacity;
-	size_t cursor;			/* column in the last line, while something is typed; SIZE_MAX: none */
+	size_t cursor;			/* column on the last line, while something is typed; SIZE_MAX: none */
 };
 
 void top_screen_init(struct top_screen *s);
 void top_screen_done(struct top_screen *s);
 
-/* Sets the page of the view, and lays out `height` lines of `width` columns, the least being one of one. */
+/* Sets the page of the view, and lays out `height` lines of `width` columns, at least one of one. */
 void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct top_status *f, size_t width, size_t height);
 
 #endif

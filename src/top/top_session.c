@@ -1,4 +1,4 @@
-/* top_session.c: intervals, keys and what they do, tables one after the other. */
+/* top_session.c: runs intervals, handles keys, and prints tables. */
 
 #include "top_session.h"
 
@@ -29,11 +29,11 @@ struct session {
 	struct recorder *recorder;
 	const struct top_session_options *options;
 	struct live *live;
-	struct live *frozen;		/* while the table is stopped */
+	struct live *frozen;		/* a copy while the table is paused */
 	struct top_view *view;
 	struct top_rows rows;
-	struct php_activity_list now;	/* since its first use */
-	struct err no_now;		/* why that cannot be */
+	struct php_activity_list now;	/* valid after its first use */
+	struct err no_now;		/* why it is not available */
 	bool has_now;
 	struct request_rows requests;
 	struct top_status facts;
@@ -71,7 +71,7 @@ static bool is_target(void *data, pid_t pid)
 	return recorder_wants(data, pid);
 }
 
-/* A table that is stopped has those of the first look. */
+/* A paused table keeps the requests that were read first. */
 static void fill_requests(struct session *t)
 {
 	struct request_rows before = t->requests;
@@ -129,7 +129,7 @@ static void end(struct session *t)
 		php_activity_list_done(&t->now);
 }
 
-/* --- a picture of it */
+/* --- saving a picture --- */
 
 static struct profile *only_matching(const struct top_view *v, struct profile *p)
 {
@@ -143,7 +143,7 @@ static struct profile *only_matching(const struct top_view *v, struct profile *p
 	return filtered;
 }
 
-/* A picture shows the column that the table is sorted by. */
+/* A picture shows the column by which the table is sorted. */
 static struct profile *shown_profile(const struct session *t)
 {
 	const struct top_view *v = t->view;
@@ -169,7 +169,7 @@ static int write_profile(const char *path, const struct profile *p, struct err *
 
 	buf_init(&file);
 	if (e >= 0 && !strcmp(path, "-"))
-		e = err_set(err, -EINVAL, "standard output is the screen; name a file");
+		e = err_set(err, -EINVAL, "standard output shows the screen; give a file name");
 	if (e >= 0 && !profile_has_samples(p))
 		e = err_set(err, -ENODATA, "nothing to save yet");
 	if (e >= 0)
@@ -214,7 +214,7 @@ static enum top_action act(struct session *t, enum top_action action)
 	return action;
 }
 
-/* All keys that were typed. Returns whether anything looks different, sets `ret_quit`. */
+/* Handles all keys typed. Returns whether the screen must be redrawn; sets `ret_quit`. */
 static bool take_keys(struct session *t, struct terminal *terminal, bool *ret_quit)
 {
 	char suggested[64];
@@ -241,7 +241,8 @@ static void draw(struct session *t, struct terminal *terminal, struct top_screen
 	terminal_show(terminal, screen);
 }
 
-/* Runs the recorder until the next key is read. When the processes have ended, their table stays until a key is pressed. */
+/* Runs the recorder until the next time to read keys. After the processes have ended, their table stays until a key
+ * is pressed. */
 static int wait_a_little(struct session *t, struct err *err)
 {
 	int e;

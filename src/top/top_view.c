@@ -104,7 +104,7 @@ static bool same_text(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
-/* The present place of a row of the table before; SIZE_MAX if the row is gone. */
+/* Returns the current index of a row of the previous table; SIZE_MAX if the row is gone. */
 static size_t place_of(const struct top_rows *rows, const struct top_row *row)
 {
 	for (size_t i = 0; i < rows->count; i++)
@@ -122,7 +122,7 @@ void top_view_fill(struct top_view *v, const struct live *l, struct top_rows *ro
 	if (v->has_filter)
 		top_rows_filter(rows, &v->regex);
 	top_rows_sort(rows, v->sort);
-	/* The first row was not chosen by the user; any other first row will do. */
+	/* The first row was not selected by the user, so the selection stays on the first row. */
 	if (!v->requests && v->selected && v->rows && v->selected < v->rows->count)
 		place = place_of(rows, &v->rows->rows[v->selected]);
 	if (place != SIZE_MAX)

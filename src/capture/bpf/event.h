@@ -30,7 +30,7 @@ typedef __s64 s64;
 
 /* --- a PHP binary, as the programs need it */
 
-/* Byte offsets inside PHP's structs. Each is below 256, and so are those in `function_bytes` except the first. */
+/* Byte offsets inside PHP's structs; php_offsets.c has their limits. */
 struct php_layout {
 	u16 current_execute_data;	/* in executor_globals */
 	u16 opline, func, type_info, prev;	/* in zend_execute_data */
