@@ -16,7 +16,7 @@ extern zend_module_entry strobe_module_entry;
 #define STROBE_MAX_FLUSH	3600.0
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192
-#define STROBE_MIN_NODES	1024		/* of a trace */
+#define STROBE_MIN_NODES	1024		/* limit of a trace's nodes */
 #define STROBE_MAX_NODES	67108864
 #define STROBE_MIN_CHART	1024		/* calls of a flame chart */
 #define STROBE_MAX_CHART	16777216

@@ -13,7 +13,7 @@
 struct api_thread {
 	/* scopes.c */
 	struct work request;
-	struct scope base, *scope;	/* of the request, and of the running fiber */
+	struct scope base, *scope;	/* those of the request and of the running fiber */
 	struct scope *scopes;		/* all other scopes */
 	HashTable fibers;		/* fiber contexts to their state in scopes.c */
 	bool has_fibers;

@@ -28,7 +28,7 @@ struct open_samples {
 	const struct closure_homes *homes;
 	size_t max_depth;
 	bool lines;				/* record the lines of the running call as well */
-	uint64_t periods;			/* of the running call; 0: its stack is not read */
+	uint64_t periods;			/* periods of the running call; 0: its stack is not read */
 	struct message_info info;
 
 	bool (*holds)(const void *owner);	/* whether nothing of this has changed since it was read */

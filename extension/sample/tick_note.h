@@ -28,8 +28,8 @@ struct noted_call {
 	const zend_string *name;		/* name of any other function; NULL: not read */
 	const zend_class_entry *scope;		/* class of a method */
 	bool placeholder;			/* it has no function: it stands between a generator and the one that delegates to it */
-	const zend_op *op;			/* if lines are wanted, the opcode last stored in the frame, undefined in a
-					 * new one; NULL: not read */
+	const zend_op *op;			/* the opcode last stored in the frame (undefined in a new one), if lines are
+					 * wanted; NULL: not read */
 };
 
 struct tick_note {

@@ -13,7 +13,7 @@
 
 struct sender {
 	int fd;				/* -1 if not connected */
-	dev_t device;			/* of the socket behind fd, since others may close or replace fd */
+	dev_t device;			/* identify the socket, since others may close or replace fd */
 	ino_t inode;
 	char path[108];			/* the socket that fd is connected to */
 	int error;			/* errno of the last attempt to connect or send; 0: success, or no attempt */
