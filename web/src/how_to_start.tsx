@@ -1,4 +1,4 @@
-// How the first profile comes into an empty store.
+// Explains how to get the first profile into an empty store.
 
 export function HowToStart() {
 	return <>

@@ -1,4 +1,4 @@
-// Controls that only a page in a file has: other colours.
+// Controls that only a page in a file has: the choice of colours.
 
 import { pane, setFilters, view } from '../state';
 import { colors, firstColors, hasFrames, type Colors } from './paint';
@@ -6,7 +6,7 @@ import { facts } from './start';
 
 const COLORS: [Colors, string][] = [['page', 'namespace'], ['function', 'palette'], ['layer', 'layer'], ['package', 'package']];
 
-// Those of boxes that are functions: groups, the call graph and the flame chart have colours of their own.
+// Applies to boxes that are functions: groups, the call graph and the flame chart have their own colours.
 export function ColorChoice() {
 	if (!hasFrames.value || !view.value.function && pane.value !== 'both' && pane.value !== 'graph')
 		return null;
