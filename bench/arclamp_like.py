@@ -1,5 +1,5 @@
-"""A consumer that works as Arc Lamp's log service does: each message is appended to a file per log group and tag, and each of
-those four files is opened and closed for it. Ends after so many messages.
+"""A consumer that works like Arc Lamp's log service: each message is appended to a file per log group and tag, and
+each of these four files is opened and closed for it. Ends after COUNT messages.
 
 usage: arclamp_like.py PORT BASE COUNT
 """

@@ -19,15 +19,15 @@ async function open(address, still = true) {
 	const page = await browser.newPage();
 	page.setDefaultTimeout(300_000);
 	await page.setViewport({ width: 1440, height: 900 });
-	await page.setBypassCSP(true);		// what is measured is code that comes from here
+	await page.setBypassCSP(true);		// the measured code is our own
 	await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: still ? 'reduce' : 'no-preference' }]);
 	await cpu(page);
-	page.began = performance.now();		// a tab is there
+	page.began = performance.now();		// the page exists
 	await page.goto(address);
 	return page;
 }
 
-// CPU time of the page's own thread so far, ms: what remains of a time on a machine that others use too.
+// CPU time of the page's own thread so far, ms: the useful part of a time on a machine shared with others.
 async function cpu(page) {
 	if (!page.cdp) {
 		page.cdp = await page.createCDPSession();
@@ -38,7 +38,7 @@ async function cpu(page) {
 
 const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 
-// From an act in the page, which is at rest, to the frame in which `isDone` holds, and the thread's CPU time in it.
+// The time from an action in the idle page to the frame in which `isDone` is true, and the thread's CPU time in it.
 async function timed(page, act, isDone = 'true') {
 	await page.evaluate(() => new Promise((r) => setTimeout(() => requestIdleCallback(r), 300)));
 	const before = await cpu(page), elapsed = await waited(page, act, isDone);
@@ -58,7 +58,7 @@ const waited = (page, act, isDone) => page.evaluate(async (code, done) => {
 const button = (words) => `[...document.querySelectorAll('button')].find((b) => b.textContent.trim().startsWith(${JSON.stringify(words)}))`;
 const key = (k, where = "document.querySelector('.flame')") => `${where}.dispatchEvent(new KeyboardEvent('keydown', { key: '${k}', bubbles: true }))`;
 
-// A day of samples: the click on another range until its graph is there.
+// A day of samples: from a click on another range until its graph is drawn.
 async function day({ site, empty, full }) {
 	const page = await open(`${site}/?${empty}`), times = [];
 	await ready(page);
@@ -76,7 +76,7 @@ async function day({ site, empty, full }) {
 	await page.close();
 }
 
-// The time of a drawing of the canvas while one zooms in and out, until its pixels are there.
+// The time of drawing the canvas while zooming in and out, until its pixels are ready.
 async function frames(page) {
 	const before = await cpu(page);
 	const times = await page.evaluate(async (acts) => {
@@ -99,7 +99,7 @@ async function frames(page) {
 	return [median(times), (await cpu(page) - before) / 40];
 }
 
-// A file as it opens, is zoomed, searched, turned over, sorted.
+// A file while it is opened, zoomed, searched, reversed and sorted.
 async function file({ name, address, rounds = 3, acts = ['zoom'] }) {
 	const least = {};
 	const note = (what, ms) => (least[what] ||= []).push(ms);

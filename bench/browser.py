@@ -30,7 +30,8 @@ row = ingest.row
 
 
 def tree(frames, path):
-    """Folded stacks with so many frames, a twentieth of them different functions, 20 to 60 deep as those of a framework."""
+    """Folded stacks with that many frames, a twentieth of them different functions, 20 to 60 deep like those of a
+    framework."""
     chance = random.Random(frames)
     names = [f'Site\\Part{i % 40}\\Class{i % 211}::step{i}' for i in range(max(100, frames // 20))]
     made, paths = 0, [[]]
@@ -53,7 +54,7 @@ def functions(count, path):
 
 
 def site(path):
-    """Calls between 400 functions of a site, as those of the demo: few of them take most."""
+    """Calls between 400 functions of a site, like those of the demo: a few of them take most of the time."""
     chance = random.Random(4)
     calls = {i: [chance.randrange(i + 1, min(400, i + 60)) for _ in range(chance.randrange(1, 5))] for i in range(399)}
     with open(path, 'w', encoding='ascii') as out:
@@ -72,7 +73,7 @@ def picture(directory, name, suffix, *options):
 
 
 def browser():
-    """(chromium, node_modules), or a sentence."""
+    """Returns (chromium, node_modules), or a sentence."""
     chromium = next((p for p in map(shutil.which, ('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome')) if p), None)
     modules = os.environ.get('NODE_MODULES') or os.path.join(ROOT, 'web', 'node_modules')
     if not chromium or not shutil.which('node'):
@@ -138,7 +139,7 @@ def measure_day(found):
 
 
 def asked(url, answers, until, number):
-    """One query a second of one person: graph, table, timeline and labels in turn."""
+    """One query per second by one person: graph, table, timeline and labels in turn."""
     kinds = ('profile?format=flame&', 'table?', 'timeline?', 'labels?')
     time.sleep(number / CLIENTS)
     begin, n = time.monotonic(), 0
@@ -155,7 +156,7 @@ def asked(url, answers, until, number):
 
 
 def measure_people():
-    """People who ask while samples come, and how late these are committed."""
+    """People send queries while samples arrive; measures how late these are committed."""
     with tempfile.TemporaryDirectory(prefix='strobe-') as s:
         d = ingest.Daemon(s)
         ingest.load(d.port, 20_000)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The budget of queries and slow readers (--query-memory): four folded profiles of 600,000 deep samples at once, then forty
 readers that leave an answer of 25 MB unread. Memory is that of the daemon and its processes of queries together, as the
-kernel shares it out (Pss), every 20 ms. Probes ask meanwhile, one after another.
+kernel shares it out (Pss), every 20 ms. Probes are sent during that time, one after another.
 
 BUDGET_SAMPLES: how many samples, each a stack of its own; 600,000 unless given.
 """
@@ -33,7 +33,7 @@ def row(name, value, unit, remark=''):
 
 
 def fill(directory, most_bytes=None):
-    """Stores SAMPLES different stacks, or so many bytes of them; 40 have a beginning in common. Returns how many."""
+    """Stores SAMPLES different stacks, or that many bytes of them; 40 at a time share a prefix. Returns their number."""
     names = [f'App\\Module{i % 97}\\Class{i}::method{i}' for i in range(2000)]
     command = [STROBE, 'collect', '--from', '-', '--to', f'sqlite:{directory}/state', '--listen', 'none']
     count = size = 0
@@ -48,7 +48,8 @@ def fill(directory, most_bytes=None):
 
 
 class Watch:
-    """The most memory of the daemon and all below it, and how soon probes are answered, until the end of the block."""
+    """Measures the peak memory of the daemon and all its descendants, and the response times of probes, until the end
+    of the block."""
 
     def __init__(self, d):
         self.d, self.most, self.probes, self.failed, self.over = d, 0, [], 0, threading.Event()
@@ -105,7 +106,7 @@ class Watch:
 
 
 def ask(d, path):
-    """Status, size of the answer, and what it says it lacks."""
+    """Returns the status, the size of the answer, and its warning about missing data."""
     try:
         with urllib.request.urlopen(d.url + path, timeout=600) as r:
             size = 0

@@ -5,7 +5,7 @@
  * the counts of all pairs of caller and callee to the file RESULT. SHARE is where the libraries lie. */
 [, $library, $api, $flags, $result, $share] = $argv;
 
-/* Nothing of the work is done before: the original may miss functions that were called already. */
+/* Nothing of the work is done beforehand: the original may miss functions that have already been called. */
 function record(string $api, int $flags, string $result): void
 {
 	register_shutdown_function(function () use ($api, $result) {

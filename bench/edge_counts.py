@@ -27,14 +27,15 @@ LIBRARIES = {'twig': ('Twig', 'php-twig'), 'composer': ('Composer', 'composer')}
 MODULES = ['ctype', 'mbstring', 'tokenizer', 'phar', 'iconv', 'intl']
 API = 'tideways_xhprof'
 NO_BUILTINS = 8
-# Neither Git nor the network, the terminal nor chance may say what Composer does (one in fifty times it tidies up its cache).
+# Neither Git, the network, the terminal nor chance may affect Composer (it randomly cleans its cache in one of fifty
+# runs).
 ENVIRONMENT = {'COMPOSER_ROOT_VERSION': '1.0.0', 'COMPOSER_ALLOW_SUPERUSER': '1', 'COLUMNS': '80', 'LINES': '24',
                'SHELL_INTERACTIVE': '0', 'COMPOSER_DISABLE_NETWORK': '1',
                'COMPOSER_TEST_SUITE': '1'}
 
 
 def packages(wanted):
-    """The package and all of PHP code that it needs, as for a machine that has none."""
+    """The package and all PHP code that it requires, as for a machine without any."""
     with tempfile.NamedTemporaryFile() as nothing:
         r = subprocess.run(['apt-get', 'install', '-s', '--no-install-recommends', '-o', f'Dir::State::status={nothing.name}', wanted],
                            capture_output=True, text=True)
@@ -44,7 +45,7 @@ def packages(wanted):
 
 
 def library(name):
-    """The folder with its code, or None."""
+    """Returns the folder with its code, or None."""
     share = os.path.join(peers.DIRECTORY, 'usr', 'share')
     _, package = LIBRARIES[name]
     done = os.path.join(peers.DIRECTORY, f'.{package}')
@@ -83,7 +84,7 @@ def make_project(directory):
 
 
 def record(name, share, options, flags):
-    """Pairs and counts, without what main() is called in them and without the numbers of template classes."""
+    """Returns pairs and counts, without the different names of main() and without the numbers of template classes."""
     # The same path for both, since the work depends on its length.
     with tempfile.TemporaryDirectory() as parent:
         directory = os.path.join(parent, 'project')

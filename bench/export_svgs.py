@@ -27,7 +27,7 @@ def row(name, value, unit, remark=''):
 
 
 def measure(command, output=os.devnull):
-    """CPU seconds and bytes of memory of a command and all that it starts."""
+    """Returns CPU seconds and peak memory in bytes of a command and all its descendants."""
     with open(output, 'wb') as out, open(os.devnull, encoding='utf-8') as nothing:
         child = subprocess.Popen(command, stdin=nothing, stdout=out, stderr=subprocess.DEVNULL, cwd=PLACE)
         _, status, used = os.wait4(child.pid, 0)

@@ -36,7 +36,8 @@ def row(name, value, unit, remark=''):
 
 
 def measure(command, output, rounds=ROUNDS):
-    """Least CPU seconds and most bytes of memory of `command`, whose standard output goes to the file `output`."""
+    """Returns the smallest CPU seconds and the largest memory in bytes of `command`, whose standard output goes to
+    the file `output`."""
     seconds, memory = [], 0
     for _ in range(rounds):
         with open(output, 'wb') as out, open(os.devnull) as nothing:
@@ -62,7 +63,7 @@ def megabytes(n):
 
 
 class Text:
-    """One file, and how fast `cat` is with it; deleted at the end."""
+    """One file, and the speed of `cat` with it; deleted at the end."""
     def __init__(self, path, about):
         self.path, self.about = path, about
         self.size = os.path.getsize(path)
@@ -104,7 +105,7 @@ def draw(text):
                 [('reverse', 'also1.svg'), ('function=Parser', 'also2.svg'), ('reverse,function=Gateway', 'also3.svg')]]
         text.show('flamegraph, four pictures by --also', [*strobe, '-q', *(w for a in also for w in ('--also', a))])
     if '.html' in words:
-        # Only by its name is it known to be one.
+        # The format is recognized only by the name.
         html = os.path.join(PLACE, 'out.html')
         text.show('flamegraph -o x.html', [*strobe, '-q', '-o', html], output='out.html')
     text.peers(FOLDED_PEERS)
@@ -112,7 +113,7 @@ def draw(text):
 
 
 def compare(text):
-    # Read twice, so that the rate is half of that of the bytes.
+    # Read twice, so the rate is half that of the bytes.
     both = [text.path, text.path]
     text.show('diff with itself', [STROBE, 'diff', *both])
     text.show('diff --folded with itself', [STROBE, 'diff', '--folded', *both], output='out.folded')

@@ -45,9 +45,9 @@
 
 struct stacks {
 	struct profile *profile;
-	uint32_t *nodes;			/* that have samples of their own */
-	uint64_t *sums;				/* up to and including each */
-	const char **entries;			/* each one's label `entry` */
+	uint32_t *nodes;			/* leaves with samples of their own */
+	uint64_t *sums;				/* sums up to and including each */
+	const char **entries;			/* label `entry` of each */
 	size_t count;
 };
 
@@ -59,7 +59,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 11;
 }
 
-/* The script's name without directory and ending, from the frame nearest to the root that is a path. */
+/* Returns the script's name without directory and extension, from the frame nearest to the root that is a path. */
 static char *entry_of(const struct profile *p, uint32_t node)
 {
 	struct str found = { "index", 5 };
@@ -104,7 +104,7 @@ static void stacks_load(struct stacks *s, char **files, int count)
 	}
 }
 
-/* Seeds that are close to each other would give sequences that are. */
+/* Similar seeds would give similar sequences. */
 static uint64_t seed_of(uint32_t number)
 {
 	uint64_t seed = (number + 1) * 0x9e3779b97f4a7c15ULL;
@@ -240,7 +240,7 @@ struct load {
 	uint32_t hosts, workers, threads;
 	int64_t period_ns, length_ns;
 	bool aged;
-	int64_t start_ns, start_wall_ns;	/* start of the first windows that end */
+	int64_t start_ns, start_wall_ns;	/* start of the first windows to end */
 	pthread_barrier_t ready;
 };
 
@@ -248,7 +248,7 @@ struct host {
 	uint32_t number;
 	char name[24];
 	uint64_t instance, sequence;
-	int64_t end_ns;				/* end of its first window, from the start */
+	int64_t end_ns;				/* end of its first window, relative to the start */
 	int64_t *ticks;				/* by worker, within its period */
 	struct forward *forward;
 };
@@ -263,7 +263,7 @@ struct sender {
 	ZSTD_CCtx *zstd;
 };
 
-/* The record in Redis of a relay that has added many entries before; forward.h has its format. */
+/* Writes the record in Redis of a relay that has already added many entries; forward.h has its format. */
 static void make_aged(struct redis_client *client, struct host *h, uint64_t *seed)
 {
 	_cleanup_(buf_done) struct buf value = { 0 };
@@ -326,7 +326,7 @@ static void free_hosts(struct sender *s)
 	free(s->hosts);
 }
 
-/* Draws what the workers had in the 10 seconds up to `end_ns`; returns the number of samples. */
+/* Draws the workers' samples of the 10 seconds up to `end_ns`; returns their number. */
 static size_t fill_window(struct sender *s, const struct host *h, int64_t end_ns, struct series *list, size_t *count)
 {
 	const struct load *l = s->load;
@@ -356,7 +356,7 @@ static void send_entry(struct sender *s, struct host *h, const struct buf *raw, 
 	n = ZSTD_compressCCtx(s->zstd, packed, room, raw->data, raw->size, 1);
 	assert(!ZSTD_isError(n));
 	e.body = (struct buf){ .data = packed, .size = n };
-	/* As a relay does: again until there is an answer. */
+	/* Like a relay, retries until there is an answer. */
 	while (forward_send(h->forward, &e, 1, &result, &err) < 0) {
 		fprintf(stderr, "fleet_load: %s: %s\n", h->name, err.text);
 		nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
@@ -456,7 +456,7 @@ static void run_processes(const struct stacks *s, const char *path, uint32_t wor
 		wait_until(due, &sent);
 		now = clock_wall_ns();
 		buf_init(&raw);
-		/* One request has one entry point: that of its first stack. */
+		/* One request has one entry point, that of its first stack. */
 		list[count++] = (struct series){ s->entries[first], now - BATCH_BUCKET_NS + 1, new_profile() };
 		for (unsigned k = 0; k < samples; k++)
 			profile_add(list[0].profile, copy_stack(list[0].profile, s->profile, s->nodes[(first + k) % s->count]), 0, 1);

@@ -20,13 +20,13 @@ from daemon import Daemon                               # noqa: E402
 SAMPLES = int(os.environ.get('GRAFANA_SAMPLES', '3000000'))
 STORE_BENCH = os.path.join(os.environ.get('STROBE_BUILD', os.path.join(ROOT, 'build', 'meson')), 'bench', 'store_bench')
 WORK = os.path.join(ROOT, 'var', 'bench', 'grafana')
-START, DAY = 1763683200_000, 86400_000                  # 2025-11-21 00:00 UTC, in ms, as store_bench.c has it
+START, DAY = 1763683200_000, 86400_000                  # 2025-11-21 00:00 UTC, in ms, as in store_bench.c
 WALL = 'wall:wall:nanoseconds:cpu:nanoseconds'
 TIMES = 5
 
 
 def ask(daemon, name, fields, packed=True):
-    """Seconds, and the answer."""
+    """Returns the seconds, and the answer."""
     c = http.client.HTTPConnection(urllib.parse.urlparse(daemon.url).netloc, timeout=60)
     begin = time.monotonic()
     c.request('POST', '/querier.v1.QuerierService/' + name, json.dumps(fields), {'Content-Type': 'application/json', 'Accept-Encoding': 'gzip' if packed else 'identity'})

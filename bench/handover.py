@@ -53,7 +53,7 @@ class Daemon:
 
 
 def measure(name, path, count, pause, *more, daemon=None, lossless=False):
-    """Whether it went as it must."""
+    """Whether the outcome was as required."""
     before = daemon.received() if daemon else 0
     p50, p99, longest, lost, size = subprocess.run([HANDOVER, path, str(count), str(pause), *map(str, more)],
                                                    capture_output=True, text=True, check=True).stdout.split()

@@ -44,7 +44,8 @@ def main():
             worst = max(worst, abs(loaded - without))
             print(f'instructions per {name}, without Strobe\t{without:.2f}\tinstructions')
             print(f'instructions per {name}, loaded and off\t{loaded:.2f}\tinstructions')
-    # A tenth of an instruction would be one in ten calls: what is left is the growth of tables during start-up.
+    # A tenth of an instruction means one in ten calls: the remaining difference is the growth of tables during
+    # startup.
     sys.exit(1 if worst > 0.1 else 0)
 
 

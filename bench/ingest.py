@@ -43,7 +43,7 @@ def rss_of(pid):
 
 
 def on_cpu(n):
-    """The measured process has a core of its own where there are several, and the sender the others."""
+    """The measured process has a core of its own if there are several, and the sender uses the others."""
     if len(CPUS) == 1:
         return None
     return lambda: os.sched_setaffinity(0, {CPUS[0]} if n == 0 else set(CPUS[1:]))
@@ -113,7 +113,7 @@ def measure(name, count, *options):
 
 
 def long_run():
-    """A day of a fleet in one go: speed, memory, and what the store answers afterwards."""
+    """A day of a fleet at once: speed, memory, and the store's answers afterwards."""
     with tempfile.TemporaryDirectory(prefix='strobe-') as directory:
         d = Daemon(directory)
         memory, sent, seconds = [], 0, 0
@@ -140,7 +140,7 @@ def free_port():
 
 
 class Redis:
-    """A redis-server that keeps nothing."""
+    """A redis-server without persistence."""
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix='strobe-')
@@ -153,7 +153,7 @@ class Redis:
         return self
 
     def ask(self, line):
-        """The last line of the answer."""
+        """Returns the last line of the answer."""
         try:
             with socket.create_connection(('127.0.0.1', self.port), 5) as s:
                 s.sendall(line.encode() + b'\r\n')
@@ -168,7 +168,7 @@ class Redis:
 
 
 def consume(python, name, count, *options):
-    """The same messages by way of a Redis and a consumer in Python."""
+    """The same messages through a Redis and a consumer in Python."""
     with tempfile.TemporaryDirectory(prefix='strobe-') as directory, Redis() as redis:
         consumer = subprocess.Popen([python, os.path.join(HERE, 'arclamp_like.py'), str(redis.port), directory, str(count)],
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=on_cpu(0))
@@ -183,7 +183,7 @@ def consume(python, name, count, *options):
 
 
 def from_redis(name, query, is_ready, count, *options):
-    """By way of a Redis into our daemon."""
+    """The same messages through a Redis into our daemon."""
     with tempfile.TemporaryDirectory(prefix='strobe-') as directory, Redis() as redis:
         try:
             d = Daemon(directory, f'redis://127.0.0.1:{redis.port}/?{query}')
@@ -209,7 +209,7 @@ def has_group(redis):
 
 
 def python_with_redis():
-    """Mostly Debian's, whatever else is in the PATH; None if there is none, or no redis-server."""
+    """Usually Debian's Python, whatever else is in the PATH; None if there is none, or no redis-server."""
     for python in (sys.executable, '/usr/bin/python3'):
         if shutil.which('redis-server') and os.path.exists(python) and \
                 subprocess.run([python, '-c', 'import redis'], stderr=subprocess.DEVNULL).returncode == 0:

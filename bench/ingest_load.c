@@ -96,7 +96,7 @@ static void put_stack(struct buf *b, char *const *names)
 struct load {
 	char **commands;		/* PUBLISH excimer … */
 	size_t *sizes;
-	double *cumulative;		/* sums of how often each is seen */
+	double *cumulative;		/* cumulative weights */
 	unsigned count;
 };
 
@@ -168,9 +168,9 @@ struct sender {
 	struct buf out;
 	size_t sent;
 	uint64_t asked, answered, taken;
-	unsigned lines;			/* lines of an answer: a number has one, an id two */
+	unsigned lines;			/* lines of an answer: one for a number, two for an id */
 	bool has_half;
-	char last;			/* byte of the answers so far */
+	char last;			/* last byte of the answers so far */
 };
 
 static int dial(unsigned port)
@@ -187,7 +187,7 @@ static int dial(unsigned port)
 	return fd;
 }
 
-/* Answers are ":1\r\n", or ":0\r\n" when nobody took it; of XADD "$3\r\n1-2\r\n". */
+/* Answers are ":1\r\n", or ":0\r\n" without a receiver; to XADD "$3\r\n1-2\r\n". */
 static void read_answers(struct sender *s, int flags)
 {
 	char answers[1 << 14];
@@ -232,7 +232,7 @@ static bool is_over(const struct options *o, uint64_t asked, int64_t start_ns)
 	return asked >= o->count;
 }
 
-/* The number of messages that may be published by now. */
+/* Returns how many messages may have been published by now. */
 static uint64_t allowed(const struct options *o, int64_t start_ns)
 {
 	if (o->rate <= 0)
@@ -240,7 +240,7 @@ static uint64_t allowed(const struct options *o, int64_t start_ns)
 	return (uint64_t)((double)(clock_monotonic_ns() - start_ns) / 1e9 * o->rate) + 1;
 }
 
-/* All connections in turn; each has up to `pipeline` messages under way. */
+/* Serves all connections in turn; each has up to `pipeline` messages in flight. */
 static void publish_all(const struct options *o, const struct load *l, struct sender *senders, int64_t start_ns)
 {
 	struct pollfd polls[1024];

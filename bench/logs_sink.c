@@ -1,7 +1,8 @@
 /* logs_sink.c: measures the cost of writing trace logs per line.
  *
- * Lines as of a large site, made up, the same every time: 971 bytes each, five entry points, two groups (hours and days), so
- * that each line goes to four files. They are committed in batches of 50,000, each durable before the next begins.
+ * Lines like those of a large site, generated, the same every time: 971 bytes each, five entry points, two groups
+ * (hours and days), so that each line goes to four files. They are committed in batches of 50,000, each durable
+ * before the next begins.
  *
  *	logs_sink [-n LINES] [-d DIRECTORY]
  *

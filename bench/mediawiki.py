@@ -32,13 +32,13 @@ ROUNDS_PER_PROCESS = 3
 PAGES = [('Large', 2), ('Page 5', 60)]
 LARGE_BYTES = 150_000
 TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
-# Ten times slower than the others: seen twice is enough.
+# Ten times slower than the others, so two rounds are enough.
 SLOW = {'tideways, wall and CPU', 'tideways, all metrics'}
 SLOW_ROUNDS = 2
-# Compared with this one where the JIT is on.
+# Base for variants under the JIT.
 JIT_BASE = 'tracing JIT, no profiler'
 JIT = ['-d', 'opcache.enable_cli=1', '-d', 'opcache.jit_buffer_size=64M', '-d', 'opcache.jit=tracing']
-# Most laps hold no sample at all, so that the fastest ones say nothing of what samples cost.
+# Most laps contain no sample at all, so the fastest ones do not show the cost of samples.
 SAMPLED = ('sampled every', 'Excimer, 1 ms')
 
 
@@ -49,7 +49,7 @@ def why_not():
         return f'the reference workloads are not in {WORKLOADS}; STROBE_WORKLOADS names their place'
     if not os.path.exists(os.path.join(os.environ.get('MEDIAWIKI', '/usr/share/mediawiki'), 'maintenance')):
         return 'Debian\'s package mediawiki is not installed'
-    # Ours would stand aside, and its name be given to what the original costs.
+    # Otherwise ours would disable itself, and the original's cost would be listed under our name.
     for name in ('tideways_xhprof', 'excimer'):
         if subprocess.run([peers.PHP, '-r', f'exit((int)extension_loaded("{name}"));']).returncode:
             return f'{name} is loaded by every PHP here: take it out of php.ini'
@@ -64,7 +64,7 @@ def why_not():
 
 
 def make_large_page():
-    """The page `Large`: the text of the others, one after another. Returns what went wrong, or None."""
+    """Makes the page `Large` of the texts of the others. Returns an error, or None."""
     text = b''.join(open(p, 'rb').read() for p in sorted(glob.glob(f'{STATE}/content/*.txt')))[:LARGE_BYTES]
     path = f'{STATE}/Large.txt'
     with open(path, 'wb') as f:
@@ -79,7 +79,7 @@ def make_large_page():
 
 
 def floor():
-    """The path of observer_floor.so, built when it is older than its source; None where it cannot be built."""
+    """Returns the path of observer_floor.so, built if older than its source; None if it cannot be built."""
     source, built = os.path.join(HERE, 'observer_floor.c'), os.path.join(peers.ROOT, 'var', 'bench', 'observer_floor.so')
     if not os.path.exists(built) or os.path.getmtime(built) < os.path.getmtime(source):
         config = os.environ.get('PHP_CONFIG', 'php-config')
@@ -120,7 +120,7 @@ def variants():
 
 
 class Parser:
-    """A PHP that parses when told to; between that it waits."""
+    """A PHP that parses on request, and waits otherwise."""
 
     def __init__(self, settings, watcher, page, parses):
         self.command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(parses), page]
@@ -155,7 +155,7 @@ class Parser:
 
 
 def least(rounds):
-    """The seconds of all laps, each from the round in which it was fastest."""
+    """Returns the seconds of all laps, each from the round in which it was fastest."""
     if len({len(laps) for laps in rounds}) != 1:
         sys.exit('the laps of one round are not those of another')
     return sum(map(min, zip(*rounds))) / 1e9

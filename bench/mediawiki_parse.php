@@ -30,7 +30,8 @@ class Laps
 			self::mark();
 	}
 
-	/** The last third of a parse runs no hook; the class that writes text there is loaded with a mark in it. */
+	/** The last third of a parse runs no hook, so the class that writes text there is loaded with a mark
+	 * inserted. */
 	public static function install(MediaWiki\HookContainer\HookContainer $hooks): void
 	{
 		foreach (self::HOOKS as $hook)
@@ -41,7 +42,7 @@ class Laps
 			eval('?>' . preg_replace('/function characters\([^{]*\{/', '$0 \Laps::text();', file_get_contents($file)));
 	}
 
-	/** The times between the marks since the last call. */
+	/** Returns the times between marks since the last call. */
 	public static function take(): array
 	{
 		$laps = [];

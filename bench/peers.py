@@ -13,7 +13,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DIRECTORY = os.environ.get('STROBE_PEERS', os.path.join(ROOT, 'var', 'bench', 'peers'))
 PHP = os.environ.get('PHP', 'php')
-# The packages that may hold it; %s is PHP's version such as 8.2.
+# The packages that may contain it; %s is a PHP version such as 8.2.
 PACKAGES = {'excimer': ['php-excimer', 'php%s-excimer'], 'tideways_xhprof': ['php%s-tideways', 'php-tideways'],
             'xdebug': ['php%s-xdebug', 'php-xdebug']}
 _found = {}
@@ -28,10 +28,10 @@ def say(text):
 
 
 def unpack(package, target):
-    """Fetches the package of the machine's own Debian and unpacks it. Returns what went wrong, or None."""
+    """Downloads the package from the machine's own Debian and unpacks it. Returns an error, or None."""
     with tempfile.TemporaryDirectory() as directory:
         try:
-            # Root would download as the user _apt, who may not write here.
+            # As root, apt would download as the user _apt, who must not write here.
             r = subprocess.run(['apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'APT::Sandbox::User=root',
                                 'download', package], cwd=directory, capture_output=True, text=True, timeout=300)
             archives = glob.glob(f'{directory}/*.deb')
@@ -73,7 +73,7 @@ def look(name):
 
 
 def peer(name):
-    """The path of the peer's .so for PHP, or None."""
+    """Returns the path of the peer's .so for PHP, or None."""
     if name not in _found:
         _found[name] = look(name)
     return _found[name]

@@ -27,10 +27,10 @@ struct stack {
 	unsigned depth, functions[DEPTH_MAX];
 };
 
-/* A request's tree while it is made. */
+/* A request's tree while it is built. */
 struct tree {
 	struct node { unsigned parent, function; int64_t samples; } nodes[NODES_MAX];
-	unsigned count;			/* the root is 0 */
+	unsigned count;			/* includes the root, 0 */
 };
 
 static uint64_t seed = 88172645463325252ULL;
@@ -43,7 +43,7 @@ static unsigned below(unsigned n)
 	return (unsigned)((seed >> 20) % n);
 }
 
-/* One of eight callees of a function, nearly always the first. */
+/* Returns one of eight callees of a function, nearly always the first. */
 static unsigned callee(unsigned function)
 {
 	unsigned which = 0;
@@ -90,7 +90,7 @@ static void add_sample(struct tree *t, const struct stack *s)
 	t->nodes[at].samples++;
 }
 
-/* A request: its samples as a tree. */
+/* Makes a request: its samples as a tree. */
 static void run_request(struct tree *t, unsigned entry, long samples)
 {
 	struct stack s = { .depth = 1, .functions = { entry } };
@@ -103,7 +103,7 @@ static void run_request(struct tree *t, unsigned entry, long samples)
 	}
 }
 
-/* Frames in the order in which nodes need them. */
+/* Numbers frames in the order in which nodes need them. */
 static unsigned number_frames(const struct tree *t, unsigned *frame_of, unsigned *order)
 {
 	unsigned n = 0;

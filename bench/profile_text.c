@@ -1,4 +1,4 @@
-/* profile_text.c: text such as profilers write, made up, the same every time.
+/* profile_text.c: generates text in the formats of profilers, the same every time.
  *
  * The names are like those of a large PHP site and of the interpreter below it. Stacks are made from each other, by keeping
  * a part of an earlier one, so that they are a tree; the later ones of a file repeat the first, some far more often than
@@ -71,7 +71,7 @@ static char *method_name(void)
 	return xasprintf("site_%s_%s%u", ONE_OF(classes), ONE_OF(methods), below(20));
 }
 
-/* A line of perf's; the address is before the name. */
+/* A line of perf; the address is before the name. */
 static char *perf_name(void)
 {
 	uint32_t offset = below(4096);
@@ -127,7 +127,7 @@ static void make(struct text *t, char *(*name)(void), uint32_t stacks, uint32_t 
 		make_stack(t, &t->stacks[i], shallowest, deepest);
 }
 
-/* Each once, and then the first ones most. */
+/* Returns each stack once, and then mostly the first ones. */
 static const struct stack *pick(const struct text *t, uint64_t line)
 {
 	double x;

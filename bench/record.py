@@ -49,7 +49,7 @@ class Target:
 
 
 def recording(*options, wait=True):
-    """A recording that samples already, unless wait is False."""
+    """Starts a recording, and waits until it samples, unless wait is False."""
     r = subprocess.Popen([STROBE, 'record', '-q', *map(str, options)], stderr=subprocess.PIPE, text=True)
     while wait and r.poll() is None and not on_cpu(r.pid)['run_cnt']:
         time.sleep(0.02)
@@ -66,7 +66,7 @@ def finish(r, number=signal.SIGINT):
 
 
 def on_cpu(pid):
-    """The kernel's counters of the sampling program of one process: run_cnt, run_time_ns."""
+    """Returns the kernel's counters of the sampling program of one process: run_cnt, run_time_ns."""
     ids = set()
     try:
         for fd in os.listdir(f'/proc/{pid}/fdinfo'):
@@ -88,7 +88,7 @@ def cpu_seconds(pid):
 
 
 def early_exit(out):
-    """The cost of a tick that finds another program, with a recording of a process that does nothing."""
+    """The cost of a tick that hits another program, from a recording of an idle process."""
     with Target(PHP, '-n', '-r', 'echo "ready\n"; sleep(1000);') as idle:
         r = recording('-p', idle.pid, '-F', 999, '-o', out)
         time.sleep(2)
@@ -98,8 +98,8 @@ def early_exit(out):
 
 
 def per_sample(opcache, out, windows=6):
-    """The kernel counts the program's time over all ticks; of those that find another program it is taken off. The shortest
-    and the median of several recordings: whatever else runs only makes it longer."""
+    """The kernel counts the program's time over all ticks; that of ticks that hit another program is subtracted. The
+    smallest and the median of several recordings: other load can only make it longer."""
     settings = ['-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', 'opcache.jit=disable'] if opcache else []
     early, found = early_exit(out), []
     with Target(PHP, '-n', *settings, SCRIPT, '34') as php:
@@ -108,15 +108,16 @@ def per_sample(opcache, out, windows=6):
             time.sleep(1.5)
             p = on_cpu(r.pid)
             finish(r)
-            share = samples(out) / max(1, p['run_cnt'])      # of all ticks, those that found PHP
-            if samples(out) < 200:                           # the machine had other things to do
+            share = samples(out) / max(1, p['run_cnt'])      # share of ticks that hit PHP
+            if samples(out) < 200:                           # the machine was busy
                 continue
             found.append((p['run_time_ns'] / p['run_cnt'] - early * (1 - share)) / share)
     return min(found), statistics.median(found)
 
 
 def native_part(out, windows=6):
-    """Nanoseconds of the native part of a sample, and its frames: recordings with and without native frames in turns."""
+    """Nanoseconds of the native part of a sample, and its frames: alternates recordings with and without native
+    frames."""
     early, found = early_exit(out), {'php': [], 'all': []}
     with Target(PHP, '-n', SCRIPT, '34') as php:
         for _ in range(windows):
@@ -143,7 +144,7 @@ def samples(path):
 
 
 def rounds(path, begin, end):
-    """Rounds per CPU second between two times."""
+    """Returns rounds per CPU second between two times."""
     with open(path) as f:
         rows = [tuple(map(float, line.split())) for line in f if line.count(' ') == 2 and line.endswith('\n')]
     rows = [r for r in rows if begin <= r[0] <= end]
@@ -185,7 +186,7 @@ def own_cpu(directory):
 
 
 def first_sample(directory):
-    """From the start of the command to its first sample, by the shortest recording that has one."""
+    """From the start of the command to its first sample, in the shortest recording that has one."""
     with Target(PHP, '-n', SCRIPT, '34') as php:
         times = []
         for _ in range(5):

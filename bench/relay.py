@@ -26,7 +26,7 @@ def cpu_seconds(pid):
 
 
 def sink_seconds(pid):
-    """CPU of all threads but the first, which takes messages in and makes batches of them."""
+    """Sums the CPU time of all threads except the first, which receives messages and makes batches of them."""
     total = 0
     for thread in os.listdir(f'/proc/{pid}/task'):
         if int(thread) != pid:

@@ -19,7 +19,7 @@ ROUNDS = int(os.environ.get('ROUNDS', '3'))
 
 
 def measure(*arguments):
-    """CPU seconds, seconds on the clock, and what was said, of one run of strobe."""
+    """Returns CPU seconds, elapsed seconds, and the messages of one run of strobe."""
     begin = time.monotonic()
     child = subprocess.Popen([STROBE, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)

@@ -24,12 +24,12 @@ function sampled_rows(\Strobe\Profile $profile): array
 	return $rows;
 }
 
-/* Functions of one name are one here. */
+/* Functions with the same name count as one here. */
 function traced_rows(\Strobe\Profile $profile, string $time): array
 {
 	$rows = [];
 	foreach ($profile->getFunctions() as $f) {
-		/* As folded stacks write it. */
+		/* As written in folded stacks. */
 		$name = strtr($f['name'], ";\n", ':?');
 		$rows[$name] ??= [0, 0, 0, 0, 0, $f['file'] === null && $f['name'] !== 'main()'];
 		$rows[$name][OWN] += $f['exclusive'][$time];
@@ -87,7 +87,7 @@ function begin(): void
 		};
 		write(['cpu' => $cpu, 'rows' => (object)$rows]);
 	};
-	/* A function that is registered at the shutdown comes behind those of the program. */
+	/* A function registered during the shutdown runs after those of the program. */
 	register_shutdown_function(function () use ($end) { register_shutdown_function($end); });
 	$profiler = start($what, $clock, $period);
 	$cpu = cpu_ns();

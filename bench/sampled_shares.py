@@ -52,7 +52,7 @@ DIFFERENCES = os.environ.get('DIFFERENCES')
 LEAST_SHARE = 0.005
 TOLERANCE = 0.003
 WARM_UP = 8
-# A traced request says more than a sampled one, and costs more time to read.
+# A traced request tells more than a sampled one, and takes longer to read.
 ROUND = ['plain'] * 2 + ['sample'] * 4 + ['trace']
 # The columns of sampled_shares.php.
 OWN, CALLS, CALLED, CALLED_INTERNAL, PATHS, INTERNAL = range(6)
@@ -60,7 +60,7 @@ WAYS = {'interrupts': {}, 'jit': {'opcache.jit': 'tracing', 'opcache.jit_buffer_
 
 
 class Wiki(wordpress.Site):
-    """MediaWiki on one php-fpm worker; its database is a file."""
+    """MediaWiki on one php-fpm worker, with a file as its database."""
     document_root = os.environ.get('MEDIAWIKI', '/usr/share/mediawiki')
     modules = wordpress.MODULES + ['pdo', 'pdo_sqlite', 'sqlite3']
 
@@ -83,13 +83,13 @@ SITES = {'wordpress': ('WordPress', wordpress.why_not, wordpress.Site, lambda: [
 
 
 class Shares:
-    """Sums by function over requests, with what their variation needs."""
+    """Sums by function over requests, with the data for their variance."""
 
     def __init__(self):
         self.sums, self.total, self.total_square, self.requests = {}, 0.0, 0.0, 0
 
     def add(self, values, count):
-        """One of `count` requests of a kind; all kinds count alike."""
+        """Adds one of `count` requests of a kind; all kinds count alike."""
         total = sum(values.values()) / count
         for name, x in values.items():
             x /= count
@@ -105,7 +105,7 @@ class Shares:
         return self.sums.get(name, [0])[0] / self.total
 
     def error(self, name):
-        """The standard error of a ratio of sums over requests."""
+        """Returns the standard error of a ratio of sums over requests."""
         p, (_, square, product) = self.share(name), self.sums.get(name, [0, 0, 0])
         return math.sqrt(max(0, square - 2 * p * product + p * p * self.total_square)) / self.total
 
@@ -131,7 +131,7 @@ def request(site, what, url, more, body):
 
 
 def measure(site, requests):
-    """Returns for each kind of request what was seen of the sampled and of the traced ones (rows), and their CPU times by what was done."""
+    """Returns for each kind of request the rows of sampled and traced ones, and CPU times by kind of measurement."""
     seen = [{what: [] for what in ('plain', 'sample', 'trace')} for _ in requests]
     samples, order = 0, random.Random(1)
     for _ in range(WARM_UP):
@@ -140,7 +140,7 @@ def measure(site, requests):
                 request(site, what, *r)
     while samples < SAMPLES:
         for r, results in zip(requests, seen):
-            # The next request after a traced one finds caches cold and the database idle for long.
+            # The request after a traced one finds caches cold and the database long idle.
             for what in order.sample(ROUND, len(ROUND)):
                 results[what].append(request(site, what, *r))
         samples = sum(r['total'] for results in seen for r in undisturbed(results['sample']))
@@ -149,7 +149,7 @@ def measure(site, requests):
 
 
 def undisturbed(results):
-    """Those that took no more than 1.5 times as long as the median."""
+    """Returns those that took at most 1.5 times the median."""
     median = statistics.median(r['total'] for r in results)
     return [r for r in results if r['total'] <= 1.5 * median]
 
@@ -176,7 +176,7 @@ class Cost:
         self.slowness = sum(statistics.mean(c['trace']) for c in cpu) / sum(tenth(c['trace']) for c in cpu)
 
     def of(self, row):
-        """The time that it added to the own time of a function."""
+        """Returns the time that tracing added to the own time of a function."""
         return (row[CALLS] * self.inside[row[INTERNAL]] + row[CALLED] * self.outside[0] + row[CALLED_INTERNAL] * self.outside[1] +
                 row[PATHS] * self.path)
 

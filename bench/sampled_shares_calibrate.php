@@ -11,7 +11,7 @@ namespace Strobe\Bench\Calibrate;
 
 const CALLS = 20000, ROUNDS = 40, DEPTH = 12, SAMPLED_SECONDS = 1.0;
 
-/* Declared at run time, or opcache would put its body into those that call it. */
+/* Declared at run time, since otherwise opcache would inline it into its callers. */
 if (DEPTH) {
 	function nothing(): void
 	{
@@ -44,7 +44,7 @@ function call_internal(): void
 		\abs(1);
 }
 
-/* Two to the power of DEPTH + 1 calls, each by a way of its own. */
+/* Two to the power of DEPTH + 1 calls, each by a different path. */
 function tree(): void
 {
 	left(DEPTH);
@@ -73,8 +73,8 @@ function elapsed(callable $f): float
 	return hrtime(true) - $at;
 }
 
-/* The least time of a run of $f: alone, traced, and traced as the second one in a row, when all paths are known; and what $leaf
- * takes itself per call in the latter. */
+/* The smallest time of a run of $f: alone, traced, and traced as the second of two, when all paths are known; and the
+ * self time of $leaf per call in the latter. */
 function least(string $f, ?string $leaf, string $clock): array
 {
 	$metrics = $clock === 'cpu' ? \Strobe\WALL | \Strobe\CPU : \Strobe\WALL;
@@ -94,7 +94,7 @@ function least(string $f, ?string $leaf, string $clock): array
 	return [$alone, $first, $known, $own];
 }
 
-/* The share of $leaf in the time of $f. */
+/* Returns the share of $leaf in the time of $f. */
 function share(string $f, string $leaf): float
 {
 	$sampler = new \Strobe\Sampler(0.0002);

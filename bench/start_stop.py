@@ -30,7 +30,7 @@ def main():
     taken = {(way, who): [] for way, who, _ in runs}
     for _ in range(ROUNDS):
         for way, who, settings in runs:
-            # A thread for each start is slow.
+            # Creating a thread for each start is slow.
             count = 500 if who == 'Excimer' else 2000
             r = subprocess.run([peers.PHP, '-n', *settings, os.path.join(HERE, 'start_stop.php'), way, str(count)],
                                capture_output=True, text=True)

@@ -70,14 +70,14 @@ static double next_share(void)
 
 struct stack {
 	uint32_t depth;
-	uint32_t frames[64];		/* numbers of names, root first */
+	uint32_t frames[64];		/* indices of names, root first */
 	unsigned entry;
 };
 
 struct day {
 	char *names[NAMES];
 	struct stack *stacks;
-	double *sums;			/* sums of the weights up to each stack */
+	double *sums;			/* cumulative weights */
 };
 
 static void make_names(struct day *d)
@@ -95,7 +95,7 @@ static void make_names(struct day *d)
 					verbs[i % 10], words[i / 3 % w], i % 97);
 }
 
-/* A new stack shares its upper part with one that exists, as stacks of one program do. */
+/* A new stack shares its upper part with an existing one, like stacks of one program. */
 static void make_stack(struct day *d, uint32_t i)
 {
 	struct stack *s = &d->stacks[i];
@@ -114,7 +114,7 @@ static void make_stack(struct day *d, uint32_t i)
 			shared = depth;
 		*s = *like;
 	}
-	/* Callees are drawn from few that the caller knows, so that trees branch like code and not like noise. */
+	/* Callees are drawn from the few that the caller knows, so that trees branch like those of real code. */
 	for (uint32_t k = shared; k < depth; k++)
 		s->frames[k] = (s->frames[k - 1] * 31 + (uint32_t)(next_random() % 9) * 1237 + k) % NAMES;
 	s->depth = depth;
@@ -154,7 +154,8 @@ static const struct stack *draw_stack(const struct day *d)
 		else
 			high = middle;
 	}
-	/* Weight does not follow the order of creation, or frequent stacks would all be shallow ancestors. */
+	/* Weights do not follow the order of creation, since otherwise frequent stacks would all be shallow
+	 * ancestors. */
 	return &d->stacks[low * 7919 % STACKS];
 }
 
@@ -164,7 +165,7 @@ struct window {
 	bool lines;
 	struct open_batch *batch;
 	struct buf messages;
-	struct profile **profiles;	/* by bucket and series; NULL while it has no sample in this window */
+	struct profile **profiles;	/* by bucket and series; NULL if it has no sample in this window */
 	struct labels *labels;		/* by series */
 	uint32_t series, buckets;
 };
@@ -205,7 +206,7 @@ static void window_done(struct window *w)
 	free(w->labels);
 }
 
-/* The line that runs in frame `i` of the stack, relative to the first line of its function. */
+/* Returns the line executed in frame `i` of the stack, relative to the first line of its function. */
 static uint32_t line_of(const struct stack *s, uint32_t number, uint32_t i)
 {
 	double share = next_share() * 2.717857142857143;	/* 1 + 1/2 + … + 1/8 */
@@ -260,8 +261,8 @@ struct load {
 	const char *what;
 	unsigned hosts, seconds;	/* size of one batch */
 	size_t samples, windows;
-	bool lines, in_turn;		/* in_turn: of each host every tenth window, as relays send */
-	bool apart;			/* each entry has a profile of its own */
+	bool lines, in_turn;		/* in_turn: every tenth window of each host, like relays send */
+	bool apart;			/* each entry has its own profile */
 };
 
 static uint32_t draw_host(const struct load *l, size_t window)
@@ -277,7 +278,7 @@ static void fail(const struct err *err)
 	exit(2);
 }
 
-/* As PHP's processes send it. */
+/* Same as a PHP process sends it. */
 static void put_message(struct window *w, struct profile *p, const struct labels *labels, int64_t start_ns)
 {
 	struct err err = { 0 };
@@ -290,7 +291,7 @@ static void put_message(struct window *w, struct profile *p, const struct labels
 		fail(&err);
 }
 
-/* The messages of the window become its batch. */
+/* Makes a batch of the messages of the window. */
 static void merge(struct window *w, bool apart)
 {
 	const struct open_batch_rules rules = { .max_series = UINT32_MAX / 2, .share_stacks = !apart };
@@ -335,7 +336,7 @@ static int64_t processor_ns(void)
 	return t.tv_sec * NS_PER_SECOND + t.tv_nsec;
 }
 
-/* Appends all of it; prints throughput and the times of commits. */
+/* Appends everything; prints throughput and the times of commits. */
 static void write_load(struct store *s, const struct day *d, const struct load *l)
 {
 	_cleanup_(freep) int64_t *times = xcalloc(l->windows, sizeof(*times));
@@ -417,7 +418,7 @@ static double bytes_per_sample(struct store *s, size_t samples)
 	return (double)stats.bytes / (double)samples;
 }
 
-/* A new directory, with the URL of a store in it. The caller frees both. */
+/* Creates a directory, and the URL of a store in it. The caller frees both. */
 static char *directory_new(const char *base, char **ret_url)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base);
@@ -430,7 +431,7 @@ static char *directory_new(const char *base, char **ret_url)
 	return TAKE_PTR(directory);
 }
 
-/* Into a store that is new. */
+/* Measures writing to a new store. */
 static void write_only(const char *url, const struct day *d, const struct load *l)
 {
 	struct err err = { 0 };
@@ -468,7 +469,7 @@ static void run_in(const char *url, const struct day *d, const struct load *l)
 		fail(&err);
 	write_load(s, d, l);
 	print(what, "bytes_per_sample_written", bytes_per_sample(s, samples), "bytes");
-	mem_prefer_huge_pages((size_t)1 << 30);		/* as a daemon's queries do */
+	mem_prefer_huge_pages((size_t)1 << 30);		/* like a daemon's queries */
 	ask(what, "query_day_not_compacted", s, DAY_START, DAY_START + NS_PER_DAY, NULL, 0);
 
 	started = clock_monotonic_ns();

@@ -22,7 +22,7 @@ FRAME = re.compile(r'<g><title>([^<]*)</title><rect x="([^"]*)" y="([^"]*)" widt
 
 
 def stacks(frames):
-    """Lines of a profile with so many frames: classes call each other's methods, each from several places."""
+    """Lines of a profile with that many frames: classes call each other's methods, each from several places."""
     chance = random.Random(frames)
     names = [f'App\\{chance.choice(["Model", "View", "Cache", "Http", "Log"])}\\{chance.choice(["Page", "User", "Item"])}'
              f'{chance.choice(["Reader", "Store", "Renderer", "Query"])}::{chance.choice(["get", "find", "render", "load"])}{i}'

@@ -37,7 +37,7 @@ function odd(int $depth): int
 	return $depth > 0 ? even($depth - 1) + 1 : 0;
 }
 
-/* Each makes whole rounds of calls and returns how many these were. */
+/* Each makes whole rounds of calls and returns their number. */
 function calls(int $n): int
 {
 	for ($i = 0; $i < $n; $i++)
@@ -67,7 +67,7 @@ function internal(int $n): int
 	return $n;
 }
 
-/* None of these is compiled to an opcode, so that everybody sees the same calls. */
+/* None of these is compiled to an opcode, so that all profilers see the same calls. */
 function mixed_internals(int $n): int
 {
 	$words = [3, 1, 2];
@@ -88,7 +88,7 @@ function deep(int $n): int
 	return $i;
 }
 
-/* Each resume() comes back by a suspend(). */
+/* Each resume() returns by a suspend(). */
 function fiber(int $n): int
 {
 	$f = new Fiber(function () { for (;;) Fiber::suspend(); });
@@ -118,7 +118,7 @@ if (preg_match('/^(strobe|chart):(.*)/', $watcher, $m)) {
 	$flags = (int)$flags;
 }
 
-// The first calls fill caches, and show whether functions that ran before the start are seen.
+// The first calls fill caches, and show whether functions that ran before the start are traced.
 $kind(1000);
 $taken = [];
 for ($i = 0; $i < (int)$times; $i++) {

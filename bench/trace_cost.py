@@ -29,7 +29,7 @@ SENTENCES = {'calls': 'userland call', 'method': 'method call', 'recursion': 're
 TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
 CPU, MEMORY, ALLOCATIONS = 1, 6, 16
 METRICS = {'wall': 0, 'wall+cpu': CPU, 'wall+memory': MEMORY, 'all': CPU | MEMORY, 'allocations': ALLOCATIONS}
-# A call with CPU time costs these so much that fewer calls do.
+# Calls with CPU time are so slow that fewer of them are enough.
 SLOW = {'tideways wall+cpu', 'tideways all'}
 TIMES = 3
 
@@ -40,7 +40,7 @@ class Variant:
 
 
 def variants(extension, peer):
-    """The first is the one without a profiler."""
+    """The first variant is the one without a profiler."""
     strobe = ['-d', f'extension={extension}']
     standing_in = strobe + ['-d', 'strobe.compat=tideways_xhprof', '-d', 'strobe.instrument=1']
     chosen = [Variant('none', [], 'none')]
@@ -86,7 +86,7 @@ def problem(arguments):
 
 
 def those_that_run(php, chosen):
-    """Names and leaves out variants that this build lacks, such as an API that is not compiled in."""
+    """Reports and drops variants that this build lacks, such as an API that is not compiled in."""
     kept = []
     for v in chosen:
         arguments = command(php, v, 'calls', 1000, 1)
@@ -101,7 +101,7 @@ def those_that_run(php, chosen):
 
 
 def instructions(php, variant, kind):
-    """Per call, and of how many calls the trace knew for each one that was made."""
+    """Per call; also how many calls the trace recorded for each one made."""
     def count(calls):
         arguments = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null',
                      *command(php, variant, kind, calls, 1)]
@@ -123,7 +123,7 @@ def print_counts(php, chosen, kinds):
 
 
 def measure(php, chosen, kind, rounds, calls, folder=HERE):
-    """Lists of nanoseconds per call, a number for each round."""
+    """Lists nanoseconds per call, a number for each round."""
     ns = {v.name: [] for v in chosen}
     for _ in range(rounds):
         for v in chosen:
@@ -136,7 +136,7 @@ def measure(php, chosen, kind, rounds, calls, folder=HERE):
 
 
 def cells(ns, name):
-    """Min-based difference, median paired difference, median ratio."""
+    """Returns the difference of minima, the median paired difference, and the median ratio."""
     pairs = list(zip(ns[name], ns['none']))
     return (min(ns[name]) - min(ns['none']), statistics.median(a - b for a, b in pairs),
             statistics.median(a / b for a, b in pairs))

@@ -48,13 +48,13 @@ EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build',
 STATE = os.path.join(peers.ROOT, 'var', 'bench', 'wordpress')
 SITE, PACKAGES, DATABASE = f'{STATE}/site', f'{STATE}/packages', f'{STATE}/database'
 NEEDED = ['wordpress', 'wordpress-theme-twentytwentythree', 'mariadb-server-core', 'php-getid3', 'libaio1', 'libwrap0', 'liburing2']
-# Extensions that Debian keeps apart, in the order in which they need each other.
+# Extensions that Debian packages separately, in the order of their dependencies.
 MODULES = ['mysqlnd', 'mysqli', 'ctype', 'mbstring', 'dom', 'xml', 'simplexml', 'xmlreader', 'curl', 'exif', 'fileinfo', 'iconv',
            'intl', 'tokenizer', 'posix']
 SECRET = 'secret of the bench, 32 bytes...'
 ROUNDS = int(os.environ.get('ROUNDS', '60'))
 WARM_UP = 12
-# Further workers, each for its first trace.
+# Additional workers, each for its first trace.
 WORKERS = int(os.environ.get('WORKERS', '5'))
 
 
@@ -101,7 +101,7 @@ def mariadbd(*arguments, **keywords):
 # --- FastCGI ---
 
 def fastcgi(path, parameters, body=b''):
-    """One request over a connection of its own; returns what came on stdout."""
+    """Sends one request over its own connection; returns what arrived on stdout."""
     def record(kind, data):
         return struct.pack('>BBHHBB', 1, kind, 1, len(data), 0, 0) + data
 
@@ -127,7 +127,7 @@ def fastcgi(path, parameters, body=b''):
 # --- The messages ---
 
 class Receiver(threading.Thread):
-    """Takes messages as the daemon would, the large ones from their memfd."""
+    """Receives messages like the daemon, large ones from their memfd."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -159,8 +159,9 @@ class Receiver(threading.Thread):
 
 
 def decode(message):
-    """A wire message as {'columns': names, 'frames': [(name, file, line)], 'nodes': [(parent, frame, values)]}; node 0 is
-    the message's own root and not among them, so that parent 1 is nodes[0]. Values are self values, as on the wire."""
+    """A wire message as {'columns': names, 'frames': [(name, file, line)], 'nodes': [(parent, frame, values)]}; node
+    0 is the message's own root, which is not included, so parent 1 is nodes[0]. Values are self values, as on the
+    wire."""
     kind, = struct.unpack_from('<B', message, 5)
     label_count, column_count, drop_count = struct.unpack_from('<HHH', message, 40)
     string_count, frame_count, node_count = struct.unpack_from('<III', message, 48)
@@ -286,7 +287,7 @@ class Site:
                 'QUERY_STRING': parsed.query, **(more or {})}
 
     def get(self, url='/', more=None, body=b''):
-        """Returns the status and the body. `more` are further FastCGI parameters."""
+        """Returns the status and the body. `more` are additional FastCGI parameters."""
         answer = fastcgi(self.path('fpm'), self.parameters(url, more), body)
         head, _, content = answer.partition(b'\r\n\r\n')
         status = re.search(rb'^Status: (\d+)', head, re.M)
@@ -298,7 +299,7 @@ class Site:
                               'CONTENT_LENGTH': len(body)}, body)
 
     def cpu_ns(self):
-        """CPU time of the worker so far, once it waits for a request."""
+        """Returns the CPU time of the worker so far, once it waits for a request."""
         def read():
             total = 0
             for task in os.listdir(f'/proc/{self.worker}/task'):
@@ -319,7 +320,7 @@ class Site:
             time.sleep(0.001)
 
     def cpu(self, what):
-        """CPU time of the worker for `what()`, ns."""
+        """Returns the CPU time of the worker for `what()`, ns."""
         before = self.cpu_ns()
         what()
         return self.cpu_ns() - before
@@ -346,7 +347,7 @@ define('ABSPATH', __DIR__ . '/');
 require_once ABSPATH . 'wp-settings.php';
 """
 
-# Run once through FastCGI, as WordPress's own code would.
+# Run once through FastCGI, like WordPress's own code.
 CONTENT = r"""<?php
 require __DIR__ . '/wp-load.php';
 $words = explode(' ', 'profile sample stack frame caller callee request worker cache query template block theme page post answer question summer winter river mountain');
@@ -377,7 +378,7 @@ echo "done";
 
 
 def fetch_packages():
-    """Returns what went wrong, or None."""
+    """Returns an error, or None."""
     mysql = f'php{php_version()}-mysql'
     for package in NEEDED + [mysql]:
         mark = f'{PACKAGES}/.{package}'
@@ -392,7 +393,7 @@ def fetch_packages():
 
 def copy_site():
     shutil.copytree(f'{PACKAGES}/usr/share/wordpress', SITE, dirs_exist_ok=True, symlinks=True)
-    # Links to other packages are followed where these are unpacked; the others are scripts for browsers.
+    # Links to other packages are followed if these are unpacked; the others are scripts for browsers.
     for folder, _, names in os.walk(SITE):
         for name in names:
             path = os.path.join(folder, name)
@@ -409,7 +410,7 @@ def copy_site():
 
 
 def make_database():
-    """Returns what went wrong, or None."""
+    """Returns an error, or None."""
     shutil.rmtree(DATABASE, ignore_errors=True)
     os.makedirs(DATABASE)
     sql = 'CREATE DATABASE mysql;\nUSE mysql;\n'
@@ -423,14 +424,14 @@ def make_database():
 
 
 def install():
-    """Returns what went wrong, or None."""
+    """Returns an error, or None."""
     with Site(extension=None) as site:
         status, body = site.post('/wp-admin/install.php?step=2', {
             'weblog_title': 'Strobe bench', 'user_name': 'admin', 'admin_password': 'a password of the bench',
             'admin_password2': 'a password of the bench', 'admin_email': 'admin@example.org', 'blog_public': '0'})
         if status != 200 or b'wp-login.php' not in body:
             return f'wp-admin/install.php answered {status}: {re.sub(rb"<[^>]*>", b"", body)[-300:]!r}'
-        # Below SITE, so that opcache and WordPress see it as any other script.
+        # Below SITE, so that opcache and WordPress treat it like any other script.
         with open(f'{SITE}/content.php', 'w') as f:
             f.write(CONTENT.replace("require __DIR__ . '/wp-load.php';",
                                     "require __DIR__ . '/wp-load.php'; require ABSPATH . 'wp-admin/includes/taxonomy.php';"))
@@ -445,7 +446,7 @@ def install():
 
 
 def why_not():
-    """Sets the site up if it is missing. Returns why it cannot be measured, or None."""
+    """Sets the site up if it is missing. Returns the reason why it cannot be measured, or None."""
     if not find_fpm():
         return f'php-fpm{php_version()} is not installed'
     if os.path.exists(f'{STATE}/ready'):
@@ -485,7 +486,7 @@ def quartiles(values):
 
 
 def first_trace(settings, beside):
-    """The CPU time of the first traced request of a worker that is warm otherwise, by that of an untraced one."""
+    """The CPU time of the first traced request of an otherwise warm worker, divided by that of an untraced one."""
     with Site(settings, beside=beside) as site:
         for _ in range(WARM_UP):
             site.get()

@@ -1,4 +1,4 @@
-/* php_strobe.h: the module, as PHP and the files of this extension see it. */
+/* php_strobe.h: the module as seen by PHP and the files of this extension. */
 #ifndef PHP_STROBE_H
 #define PHP_STROBE_H
 
@@ -16,7 +16,7 @@ extern zend_module_entry strobe_module_entry;
 #define STROBE_MAX_FLUSH	3600.0
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192
-#define STROBE_MIN_NODES	1024		/* in a trace */
+#define STROBE_MIN_NODES	1024		/* limit of a trace's nodes */
 #define STROBE_MAX_NODES	67108864
 #define STROBE_MIN_CHART	1024		/* calls of a flame chart */
 #define STROBE_MAX_CHART	16777216
@@ -32,30 +32,30 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	char *socket;			/* path; "" is the default path */
 	char *labels;			/* "pool=api,deploy=7" */
 	char *compat;			/* names of extensions to stand in for */
-	bool instrument;		/* the call observer is wanted; "auto" is decided already */
+	bool instrument;		/* the call observer is wanted; "auto" is already resolved */
 	bool compat_builtins;
 	zend_long trace_max_nodes;
-	bool trace_flame_chart;		/* requests and units that are traced have one */
+	bool trace_flame_chart;		/* traces of requests and units have one */
 	zend_long trace_chart_calls;
 	double flush;			/* seconds between messages of samples */
-	double flush_waiting;		/* seconds between two inspections of a thread that may be waiting; 0: none */
+	double flush_waiting;		/* seconds between inspections of a thread that may be waiting; 0: none */
 	double trace_rate;		/* 0 to 1 */
 	double trace_flush;		/* seconds between hand-overs of an unfinished trace; 0: none */
-	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
-	char entry[256];		/* the running script, as its label says */
-	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */
-	bool in_request;		/* from its start until its end begins: programs may start something */
+	const char *trace_keep;		/* see trace_keep.h; "" keeps all */
+	char entry[256];		/* name of the running script, for its label */
+	bool warned_of_delivery;	/* in this request, about timers whose callbacks cannot run */
+	bool in_request;		/* from its start until its end begins: programs may start traces etc. */
 	struct setting_problem *problems;	/* see settings_report.h */
-	int64_t request_ns;		/* CLOCK_MONOTONIC: when it began */
+	int64_t request_ns;		/* CLOCK_MONOTONIC: start of the request */
 	struct api_thread *api;		/* see api_thread.h */
-	char method[32];		/* method of the request, as its label says; "" if there is none */
+	char method[32];		/* request method, for its label; "" if none */
 
-	/* The labels and decisions that hold now, kept by api/scopes.c. */
+	/* The current labels and decisions, maintained by api/scopes.c. */
 	const struct request_labels *own_labels;	/* given by the program; NULL: none */
-	uint32_t labels_version;	/* another number after each change of these labels */
-	bool unsampled;			/* the running work must not be sampled, even where others are */
+	uint32_t labels_version;	/* changes with each change of these labels */
+	bool unsampled;			/* the running work must not be sampled, even if other work is */
 
-	/* The thread's entries in the lists of all threads, for when it ends. */
+	/* The thread's entries in process-wide lists, for when it ends. */
 	struct alarms *alarms;
 	struct sampler *sampler;
 ZEND_END_MODULE_GLOBALS(strobe)

@@ -1,4 +1,4 @@
-/* setting_words.c: numbers and words of settings. */
+/* setting_words.c: parses numbers and words in settings. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -44,7 +44,7 @@ static unsigned smallest(unsigned a, unsigned b, unsigned c)
 	return n < c ? n : c;
 }
 
-/* Levenshtein's distance without regard to case. */
+/* Computes the Levenshtein distance, ignoring case. */
 static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	unsigned row[LONGEST + 1];
@@ -79,7 +79,7 @@ const char *setting_nearest(const char *p, size_t n, const char *const *words)
 
 		if (size > LONGEST)
 			continue;
-		/* "tideways" for "tideways_xhprof", "sampling" for "sample". */
+		/* Also finds "tideways" for "tideways_xhprof", and "sampling" for "sample". */
 		d = common > 2 && strncasecmp(p, *words, common) == 0 ? 0 : distance(p, n, *words, size);
 		if (d <= best && (!found || d < best)) {
 			best = d;
@@ -97,7 +97,7 @@ static const char *put(double v, char out[SETTING_GUESS])
 	return out;
 }
 
-/* The number at the beginning, with a comma for a point too; *ret_rest is the text after it. */
+/* Parses the number at the beginning, also with a decimal comma; *ret_rest is the text after it. */
 static bool leading_number(const zend_string *s, double *ret, char rest[8])
 {
 	char copy[SETTING_GUESS], *comma;
@@ -134,7 +134,7 @@ const char *setting_guess_seconds(const zend_string *s, double min, double max, 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (strcasecmp(rest, units[i].name) == 0) {
 			v *= units[i].seconds;
-			/* Other profilers count microseconds. */
+			/* Other profilers use microseconds. */
 			if (i == 0 && v > max && v / 1e6 <= max)
 				v /= 1e6;
 			return v >= min && v <= max ? put(v, out) : NULL;

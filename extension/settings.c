@@ -1,4 +1,4 @@
-/* settings.c: the ini table and its checks. */
+/* settings.c: the ini table and validation. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -26,10 +26,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The arguments of a handler, for another one. */
+/* The arguments of a handler, to pass to another one. */
 #define PASS_ON entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage
 
-/* PHP hands on as 1 what php.ini and -d call on, yes or true. */
+/* PHP passes "1" for on, yes or true in php.ini and -d. */
 static const char *word_problem(const zend_string *value, const char *what)
 {
 	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which is invalid here" : what;
@@ -70,7 +70,7 @@ static ZEND_INI_MH(on_clock)
 	return SUCCESS;
 }
 
-/* The reason why a value is not a number in this range, or NULL if it is. */
+/* Returns the reason why a value is not a number in this range, or NULL if it is. */
 static const char *range_problem(const zend_string *value, double min, double max, double *ret)
 {
 	if (!setting_number(value, ret))
@@ -182,7 +182,7 @@ static ZEND_INI_MH(on_trace_chart_calls)
 			 &STROBE_G(trace_chart_calls));
 }
 
-/* "auto" waits for the other settings: settings_register decides. */
+/* "auto" depends on other settings, so settings_register decides. */
 static ZEND_INI_MH(on_instrument)
 {
 	static const char *const words[] = { "auto", "on", "off", NULL };
@@ -203,7 +203,7 @@ static ZEND_INI_MH(on_switch)
 	return OnUpdateBool(PASS_ON);
 }
 
-/* A pool or a directory cannot register the call observer any more. */
+/* By then the call observer can no longer be registered for a pool or a directory. */
 static void report_without_observer(int stage, const char *name)
 {
 	if (stage != ZEND_INI_STAGE_STARTUP && !tracer_available())
@@ -241,7 +241,7 @@ static ZEND_INI_MH(on_trigger_secret)
 	return r;
 }
 
-/* The names that are known count. */
+/* Known names are used even if others are unknown. */
 static ZEND_INI_MH(on_compat)
 {
 	char unknown[64];
@@ -260,7 +260,7 @@ static ZEND_INI_MH(on_compat)
 	return OnUpdateString(PASS_ON);
 }
 
-/* Valid labels are used, unless the program can be notified at once. */
+/* Valid labels are used, unless the program can be told of the error (ini_set). */
 static ZEND_INI_MH(on_labels)
 {
 	struct label_problem problem;
@@ -275,7 +275,7 @@ static ZEND_INI_MH(on_labels)
 	return OnUpdateString(PASS_ON);
 }
 
-/* A value that cannot be a path is kept all the same: samples must not go to another daemon than the one that was meant. */
+/* An invalid path is kept nevertheless: samples must not go to another daemon than intended. */
 static ZEND_INI_MH(on_socket)
 {
 	const char *path = ZSTR_VAL(new_value);
@@ -295,7 +295,8 @@ static ZEND_INI_MH(on_socket)
 	return OnUpdateString(PASS_ON);
 }
 
-/* The socket decides where data goes, so that a script cannot change it; all else only decides what is measured. */
+/* The socket determines where data is sent, so scripts cannot change it; all other settings only determine what is
+ * measured. */
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.mode", "off", PHP_INI_ALL, on_mode)
 	PHP_INI_ENTRY("strobe.clock", "wall", PHP_INI_ALL, on_clock)
@@ -321,7 +322,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.trace_chart_calls", "1000000", PHP_INI_ALL, on_trace_chart_calls)
 PHP_INI_END()
 
-/* The observer can only be registered while PHP starts, so that settings which need it later must ask for it now. */
+/* The observer can only be registered during PHP's startup, so settings that need it later must request it now. */
 static bool wants_observer(void)
 {
 	const zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("strobe.instrument"));

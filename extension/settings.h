@@ -1,8 +1,8 @@
 /* settings.h: the php.ini settings of this extension.
  *
- * All are safe when absent. An invalid value is refused (so ini_set returns false), the previous one stays, and
- * settings_report.h informs administrators. In lists and for the socket, where a part may be valid or the default
- * would be worse, the value is accepted and reported.
+ * All have safe defaults. An invalid value is rejected (so ini_set returns false), the previous one is kept, and
+ * settings_report.h informs administrators. For lists and the socket, where parts may be valid or the default would
+ * be worse, the value is accepted and reported.
  */
 #ifndef STROBE_SETTINGS_H
 #define STROBE_SETTINGS_H

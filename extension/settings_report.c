@@ -1,4 +1,4 @@
-/* settings_report.c: sentences about settings, kept and logged. */
+/* settings_report.c: stores and logs messages about settings. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -18,12 +18,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SENTENCE	512	/* bytes; longer ones are cut */
-#define PROBLEMS	32	/* in a request, or in a pool */
+#define SENTENCE	512	/* bytes; longer ones are truncated */
+#define PROBLEMS	32	/* limit for a request, or for a pool */
 
 struct setting_problem {
 	struct setting_problem *next;
-	bool lasting;			/* set before requests, so that it holds for all of them */
+	bool lasting;			/* set before requests, so that it applies to all of them */
 	bool logged;
 	char text[SENTENCE];
 };
@@ -42,7 +42,7 @@ static struct setting_problem *list_free(struct setting_problem *p)
 	return NULL;
 }
 
-/* Adds a sentence that is not there, unless there are too many. */
+/* Adds a message unless it is already listed, or there are too many. */
 static void list_add(struct setting_problem **list, const char *text, bool lasting)
 {
 	struct setting_problem *p;
@@ -67,7 +67,7 @@ static void list_add(struct setting_problem **list, const char *text, bool lasti
 
 #define LINES		1024
 
-static _Atomic uint64_t own_lines[LINES];	/* without shared memory */
+static _Atomic uint64_t own_lines[LINES];	/* used without shared memory */
 static _Atomic uint64_t *lines = own_lines;
 
 static bool is_new(const char *line, size_t n)
@@ -94,7 +94,7 @@ static void log_line(const char *text, const char *where)
 		php_log_err(line);
 }
 
-/* FPM names the pool in the title of its workers, and nowhere else: "php-fpm: pool www". */
+/* FPM puts the pool's name only into the title of its workers: "php-fpm: pool www". */
 static void describe_pool(char *out, size_t size)
 {
 	static const char title[] = "php-fpm: pool ";
@@ -112,7 +112,7 @@ static void describe_pool(char *out, size_t size)
 							       strlen(line + sizeof(title) - 1)).text);
 }
 
-/* PHP does not keep which of the files above a script had the value. */
+/* PHP does not store which of the files in the script's parent directories had the value. */
 static void describe_directory(char *out, size_t size)
 {
 	const char *script = SG(request_info).path_translated;
@@ -183,7 +183,7 @@ void settings_report(int stage, const char *format, ...)
 		php_error_docref(NULL, E_CORE_WARNING, "%s", text);
 		return;
 	}
-	/* A new PHP thread reads all settings of php.ini again; they have been reported. */
+	/* A new PHP thread reads all settings of php.ini again; they have already been reported. */
 	for (const struct setting_problem *p = startup; p; p = p->next)
 		if (strcmp(p->text, text) == 0)
 			return;

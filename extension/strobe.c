@@ -38,7 +38,7 @@ static PHP_GINIT_FUNCTION(strobe)
 
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
-	timers_thread_end(strobe_globals->alarms);	/* first: its thread reads memory that the others free */
+	timers_thread_end(strobe_globals->alarms);	/* first: its thread reads memory that is freed next */
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
 	closure_home_thread_end();

@@ -1,14 +1,14 @@
-/* fuzz_wire.c: any bytes as a message and as an envelope.
+/* fuzz_wire.c: parses any bytes as a message and as an envelope.
  *
- * A message that the parser accepts is walked to its last byte, loaded into a profile, written again and parsed again: the tree,
- * the labels and the header must be the same. Where there is room for half of it the sums must be. */
+ * An accepted message is walked to its last byte, loaded into a profile, written and parsed again: tree, labels and
+ * header must be the same. If it is loaded with limits, the sums must be the same. */
 #include "edges.h"
 #include "wire_profile.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Steps through every section as the header says; every byte of the message is read on the way. */
+/* Steps through every section as the header says, and reads every byte of the message. */
 static uint64_t walk(const struct strobe_wire_message *m)
 {
 	const uint8_t *p = m->at_strings;
@@ -80,7 +80,7 @@ static bool same_tree(const struct profile *a, const struct profile *b)
 	return true;
 }
 
-/* An open message is written as the one that it will be. */
+/* An open message is written with the kind that it announces. */
 static void again(const struct strobe_wire_message *m)
 {
 	const bool is_run = strobe_wire_is_run(m->info.kind);
@@ -122,7 +122,7 @@ static uint64_t sum_of(const struct profile *p, uint32_t column)
 	return sum;
 }
 
-/* Sums are those of the whole, unless one has reached an end of its numbers. */
+/* Sums must be those of the whole, unless one has saturated. */
 static bool same_sums(const struct profile *a, const struct profile *b)
 {
 	for (uint32_t c = 0; c < a->column_count; c++) {
@@ -138,7 +138,7 @@ static bool same_sums(const struct profile *a, const struct profile *b)
 	return true;
 }
 
-/* With room for some of it. */
+/* Loads the message with room for only part of it. */
 static void in_part(const struct strobe_wire_message *m)
 {
 	struct profile *whole = profile_new(), *p = profile_new();

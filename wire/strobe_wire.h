@@ -39,7 +39,7 @@
  *       72     8  zero
  *       80        version 2: body, all sections below
  *
- * Writers use version 1 for all that it can say, so that older readers understand them.
+ * Writers use version 1 for everything that it can represent, so that older readers understand them.
  *
  * The body is made of varints: unsigned LEB128, least significant group first, at most 10 bytes, no value above
  * 2^64-1. A signed value is zigzag coded first (0, -1, 1, -2 … become 0, 1, 2, 3 …). A string reference is 0 for
@@ -79,15 +79,16 @@
  * "allocations", "frees", "allocated_bytes", "samples", as far as they were measured. Values may be negative: memory
  * shrinks. Its top node is usually "main()", which holds everything.
  *
- * An open run says that a run with this id has begun, so that it is not lost without a count when its process is killed. It may
- * have nodes: what has been measured up to its end time. The next message about the same id on the same connection takes its
- * place: another open run, the run itself (kind 2), or an open run with a label "discarded", after which no run comes. One with
- * nodes may also come on a connection of its own, and then does not replace what has a later end. It carries no drop counts.
- *
- * Open samples are told by a process whose PHP thread waits in one call and can send nothing itself. The samples messages with
- * the same process id and the same start time, whether they come before or after and on whichever connection, hold all of
- * it and more; so do open samples with that start and a later end. It counts only if the process is killed before those come.
+ * An open run announces that a run with this id has begun, so that it is counted as lost if its process is killed. It
+ * may have nodes: what has been measured up to its end time. The next message with the same id on the same connection
+ * replaces it: another open run, the run itself (kind 2), or an open run with a label "discarded", after which no run
+ * follows. One with nodes may also arrive on another connection, and then does not replace messages with a later end.
  * It carries no drop counts.
+ *
+ * Open samples are sent on behalf of a PHP thread that waits in one call and cannot send anything itself. They are
+ * included in the samples messages with the same process id and start time, which may arrive earlier or later and on
+ * any connection, and in open samples with that start and a later end. They count only if the process is killed
+ * before those arrive. They carry no drop counts.
  *
  * A message is valid if, checked in this order,
  *    1. there are at least 64 bytes,
@@ -122,20 +123,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STROBE_WIRE_HEADER	64			/* version 1; no message is shorter */
+#define STROBE_WIRE_HEADER	64			/* version 1; every message has at least these bytes */
 #define STROBE_WIRE_HEADER_2	80
 #define STROBE_WIRE_ENVELOPE	16
 #define STROBE_WIRE_INLINE	(128u * 1024)		/* larger messages go by memfd */
 #define STROBE_WIRE_MAX		(64u * 1024 * 1024)
 
-/* Caps of what one message may hold. */
+/* Limits of a message. */
 #define STROBE_WIRE_LABELS	64u
 #define STROBE_WIRE_LABEL_KEY	64u			/* bytes */
 #define STROBE_WIRE_LABEL_VALUE	1024u			/* bytes */
-#define STROBE_WIRE_RUN_KEY	64u			/* bytes, source and id of a run each */
+#define STROBE_WIRE_RUN_KEY	64u			/* bytes, of source and id of a run each */
 #define STROBE_WIRE_COLUMNS	16u
-#define STROBE_WIRE_COLUMN	64u			/* bytes, name and unit each */
-#define STROBE_WIRE_NAMED	256u			/* labels and columns refer to the first so many strings */
+#define STROBE_WIRE_COLUMN	64u			/* bytes, of name and unit each */
+#define STROBE_WIRE_NAMED	256u			/* labels and columns may refer to only the first strings */
 #define STROBE_WIRE_DROPS	16u
 #define STROBE_WIRE_STRINGS	(4u * 1024 * 1024)
 #define STROBE_WIRE_STRING	(64u * 1024)		/* bytes */
@@ -155,13 +156,13 @@ enum strobe_wire_flag {
 enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2, STROBE_WIRE_OPEN_RUN = 3,
 			STROBE_WIRE_OPEN_SAMPLES = 4 };
 
-/* Whether a message of that kind is about a run, whole or not. */
+/* Whether a message of that kind belongs to a run, complete or not. */
 static inline int strobe_wire_is_run(enum strobe_wire_kind kind)
 {
 	return kind == STROBE_WIRE_RUN || kind == STROBE_WIRE_OPEN_RUN;
 }
 
-/* Whether what it says comes once more. */
+/* Whether its content is sent again later. */
 static inline int strobe_wire_is_open(enum strobe_wire_kind kind)
 {
 	return kind == STROBE_WIRE_OPEN_RUN || kind == STROBE_WIRE_OPEN_SAMPLES;
@@ -169,25 +170,26 @@ static inline int strobe_wire_is_open(enum strobe_wire_kind kind)
 
 enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_CPU = 2 };
 
-/* Why a sender lost samples or runs. Numbers are part of the format; a reader shows unknown ones as "other".
+/* Reasons for which a sender lost samples or runs. Numbers are part of the format; readers show unknown ones as
+ * "other".
  *
- * All count samples that are missing in the profile. STROBE_DROP_JIT counts samples that were never taken: a request
- * that cannot be sampled counts the sampling periods that it ran for. A sender that has no samples tells its losses
- * in a message with labels and drops only, which every reader of version 1 takes. */
+ * Each counts samples that are missing in the profile. STROBE_DROP_JIT counts samples that were never taken: a
+ * request that cannot be sampled counts the sampling periods during which it ran. A sender without samples reports
+ * its losses in a message that has only labels and drops, which every reader of version 1 accepts. */
 enum strobe_drop {
-	STROBE_DROP_NO_DAEMON = 1,	/* nobody listened on the socket, or it was not there */
+	STROBE_DROP_NO_DAEMON = 1,	/* nothing listened on the socket, or it did not exist */
 	STROBE_DROP_FULL = 2,		/* the daemon did not read; the socket's buffer was full */
-	STROBE_DROP_TOO_LARGE = 3,	/* the message would have been above a cap */
+	STROBE_DROP_TOO_LARGE = 3,	/* the message would have exceeded a limit */
 	STROBE_DROP_NO_MEMORY = 4,	/* no memory, or no memfd */
 	STROBE_DROP_REFUSED = 5,	/* no permission to write to the socket */
 	STROBE_DROP_JIT = 6,		/* not taken: PHP's JIT makes it unsafe to interrupt; see below */
-	STROBE_DROP_KILLED = 7,		/* a run: its process was gone before its end. Counted by the receiver */
-	STROBE_DROP_TABLE_FULL = 8,	/* a system sampler's table of counts, or of threads that wait, was full */
-	STROBE_DROP_TORN = 9,		/* a system sampler without BPF: the thread ran at each attempt to read its stack */
+	STROBE_DROP_KILLED = 7,		/* a run whose process was killed. Counted by the receiver */
+	STROBE_DROP_TABLE_FULL = 8,	/* a system sampler's table of counts, or of waiting threads, was full */
+	STROBE_DROP_TORN = 9,		/* a system sampler without BPF: the thread ran whenever its stack was read */
 	STROBE_DROP_REASONS
 };
 
-/* Why a message was not accepted: the results of strobe_wire_parse and strobe_wire_open_envelope. */
+/* Reasons to reject a message: results of strobe_wire_parse and strobe_wire_open_envelope. */
 enum strobe_wire_error {
 	STROBE_WIRE_OK = 0,
 	STROBE_WIRE_TRUNCATED,
@@ -205,7 +207,7 @@ enum strobe_wire_error {
 	STROBE_WIRE_ERRORS
 };
 
-/* The name of an error as a metric label, such as "bad_magic". */
+/* Returns the metric label for an error, such as "bad_magic". */
 static inline const char *strobe_wire_error_name(enum strobe_wire_error e)
 {
 	static const char *const names[STROBE_WIRE_ERRORS] = {
@@ -216,7 +218,7 @@ static inline const char *strobe_wire_error_name(enum strobe_wire_error e)
 	return (unsigned)e < STROBE_WIRE_ERRORS ? names[e] : "other";
 }
 
-/* The name of a drop reason as a metric label, such as "no_daemon". */
+/* Returns the metric label for a drop reason, such as "no_daemon". */
 static inline const char *strobe_drop_name(unsigned reason)
 {
 	static const char *const names[STROBE_DROP_REASONS] = {
@@ -227,7 +229,7 @@ static inline const char *strobe_drop_name(unsigned reason)
 	return reason < STROBE_DROP_REASONS ? names[reason] : names[0];
 }
 
-/* The header's fields beside the counts; the same struct is written and read. */
+/* The header's fields except counts; used for both writing and reading. */
 struct strobe_wire_info {
 	enum strobe_wire_kind kind;
 	enum strobe_clock clock;

@@ -1,7 +1,7 @@
-/* strobe_wire_read.h: the reader of messages; included by strobe_wire.h, which has the rules of valid ones, never by itself.
+/* strobe_wire_read.h: the reader of messages; included only by strobe_wire.h, which has the rules for valid messages.
  *
- * strobe_wire_parse checks a whole message by that list. Only then are the cursors usable, and they need no
- * more checks: walk a section with exactly as many steps as its count says.
+ * strobe_wire_parse checks a whole message by these rules. After that, cursors need no further checks: walk a section
+ * with exactly as many steps as its count says.
  */
 #ifndef STROBE_WIRE_READ_H
 #define STROBE_WIRE_READ_H
@@ -19,13 +19,13 @@ struct strobe_wire_cursor {
 	const uint8_t *p, *end;
 };
 
-/* Reads one varint. Returns 0 when it is cut off, longer than 10 bytes or above 64 bits; nothing is read then. */
+/* Reads one varint. Returns 0, without advancing, if it is truncated, longer than 10 bytes or above 64 bits. */
 static inline int strobe_wire_get_varint(struct strobe_wire_cursor *c, uint64_t *ret)
 {
 	const uint8_t *p = c->p;
 	uint64_t v = 0;
 
-	/* Nearly all have one byte. */
+	/* Nearly all varints have one byte. */
 	if (p != c->end && *p < 0x80) {
 		*ret = *p;
 		c->p = p + 1;
@@ -49,7 +49,7 @@ static inline int strobe_wire_get_varint(struct strobe_wire_cursor *c, uint64_t 
 	return 0;
 }
 
-/* The next varint of a message that strobe_wire_parse has accepted. */
+/* Reads the next varint of an accepted message. */
 static inline uint64_t strobe_wire_next(const uint8_t **p)
 {
 	uint8_t byte = *(*p)++;
@@ -62,7 +62,7 @@ static inline uint64_t strobe_wire_next(const uint8_t **p)
 	return v;
 }
 
-/* The next string of an accepted message; it points into the message. */
+/* Reads the next string of an accepted message; the result points into the message. */
 static inline const char *strobe_wire_next_string(const uint8_t **p, size_t *ret_length)
 {
 	const char *bytes;
@@ -85,7 +85,7 @@ static inline int strobe_wire_is_label_key(const uint8_t *p, size_t n)
 	return n > 0;
 }
 
-/* Whether these bytes may be the source or the id of a run. */
+/* Whether the bytes are a valid source or id of a run. */
 static inline int strobe_wire_is_run_key(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static inline int strobe_wire_is_run_key(const char *p, size_t n)
 	return n > 0 && n <= STROBE_WIRE_RUN_KEY;
 }
 
-/* Finds string `reference` (1-based) by walking; only for the few strings of labels and columns. */
+/* Finds string `reference` (1-based) by walking; meant for the few strings of labels and columns. */
 static inline const char *strobe_wire_find_string(const struct strobe_wire_message *m, uint64_t reference,
 						  size_t *ret_length)
 {
@@ -129,7 +129,7 @@ static inline enum strobe_wire_error strobe_wire_check_strings(struct strobe_wir
 	return STROBE_WIRE_OK;
 }
 
-/* Checks pairs of string references (labels, columns): both exist, lengths are within the caps. */
+/* Checks pairs of string references (labels, columns): both must exist, with lengths within the limits. */
 static inline enum strobe_wire_error strobe_wire_check_pairs(const struct strobe_wire_message *m,
 							     struct strobe_wire_cursor *c, uint32_t n,
 							     size_t first_cap, size_t second_cap, int keys)
@@ -143,7 +143,7 @@ static inline enum strobe_wire_error strobe_wire_check_pairs(const struct strobe
 			return STROBE_WIRE_BAD_VARINT;
 		if (first > m->strings || second > m->strings)
 			return STROBE_WIRE_BAD_REFERENCE;
-		/* Finding a string walks, so what labels and columns name must stand near the start. */
+		/* Finding a string means walking, so labels and columns must refer to strings near the start. */
 		if (first > STROBE_WIRE_NAMED || second > STROBE_WIRE_NAMED)
 			return STROBE_WIRE_BAD_LABEL;
 		bytes = strobe_wire_find_string(m, first, &length);
@@ -157,7 +157,7 @@ static inline enum strobe_wire_error strobe_wire_check_pairs(const struct strobe
 	return STROBE_WIRE_OK;
 }
 
-/* The labels of a run that name it; strobe_wire_check_pairs has accepted all of them. */
+/* Checks the labels that name a run; strobe_wire_check_pairs has accepted all labels. */
 static inline enum strobe_wire_error strobe_wire_check_run(const struct strobe_wire_message *m)
 {
 	const uint8_t *p = m->at_labels;
@@ -189,7 +189,7 @@ static inline enum strobe_wire_error strobe_wire_check_frames(const struct strob
 	return STROBE_WIRE_OK;
 }
 
-/* The number of the message's first column "samples"; as many as it has if there is none. */
+/* Returns the index of the first column "samples", or the number of columns if there is none. */
 static inline uint32_t strobe_wire_samples_column(const struct strobe_wire_message *m)
 {
 	const uint8_t *p = m->at_columns;
@@ -205,7 +205,7 @@ static inline uint32_t strobe_wire_samples_column(const struct strobe_wire_messa
 	return m->columns;
 }
 
-/* Counts the samples on the way, so that nobody needs to walk again for them. */
+/* Also sums up samples, so that callers need not walk again. */
 static inline enum strobe_wire_error strobe_wire_check_nodes(struct strobe_wire_message *m,
 							     struct strobe_wire_cursor *c)
 {
@@ -223,7 +223,7 @@ static inline enum strobe_wire_error strobe_wire_check_nodes(struct strobe_wire_
 		for (uint32_t k = 0; k < m->columns; k++) {
 			if (!strobe_wire_get_varint(c, &value))
 				return STROBE_WIRE_BAD_VARINT;
-			/* A number below zero is odd in zigzag. */
+			/* In zigzag coding, negative numbers are odd. */
 			if (k == samples && !(value & 1))
 				m->samples += value >> 1;
 		}
@@ -346,8 +346,8 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 	return STROBE_WIRE_OK;
 }
 
-/* The end of the first of several messages that stand one after another. If that is not in the data it is all of it, which
- * then is no message. */
+/* Returns the size of the first of several concatenated messages. If it exceeds the data, returns the size of the
+ * data, which then is not a valid message. */
 static inline size_t strobe_wire_first(const void *data, size_t size)
 {
 	size_t n = size < STROBE_WIRE_HEADER ? 0 : (size_t)strobe_wire_get_le((const uint8_t *)data + 8, 4);
@@ -355,9 +355,8 @@ static inline size_t strobe_wire_first(const void *data, size_t size)
 	return n < STROBE_WIRE_HEADER || n > size ? size : n;
 }
 
-/* Checks the `size` bytes at `data` as one message and finds its sections. `data` must not change while `m` is
- * used, which for a memfd means that its seals were checked first. On an error `m` is unusable, but its header
- * fields are filled as far as they were read. */
+/* Checks `size` bytes at `data` as one message and finds its sections. `data` must not change while `m` is used; for
+ * a memfd, check its seals first. On an error `m` is unusable, except the header fields read so far. */
 static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t size, struct strobe_wire_message *m)
 {
 	const uint8_t *p = data;

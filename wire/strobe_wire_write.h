@@ -1,15 +1,15 @@
-/* strobe_wire_write.h: the writer of messages; included by strobe_wire.h, which draws the layout, never by itself.
+/* strobe_wire_write.h: the writer of messages; included only by strobe_wire.h, which documents the layout.
  *
- * Begin, add the sections in their order, end:
+ * Begin, add the sections in order, and end:
  *
  *	strobe_wire_begin(&w, buffer, sizeof(buffer), &info);
  *	strobe_wire_string(&w, "entry", 5); …
  *	strobe_wire_label(&w, 1, 2); …
  *	size_t size = strobe_wire_end(&w);
  *
- * Nothing is written past `capacity`, but the size goes on being counted: when the result of strobe_wire_end is
- * above the capacity the buffer holds no message, and a second pass with that many bytes will fit. A NULL buffer
- * of capacity 0 only measures. The caller keeps to the caps; readers enforce them.
+ * Nothing is written past `capacity`, but the size is still counted: if the result of strobe_wire_end exceeds the
+ * capacity, the buffer has no message, and a second pass with that many bytes will fit. A NULL buffer of capacity 0
+ * only measures. The caller must respect the limits; readers enforce them.
  */
 #ifndef STROBE_WIRE_WRITE_H
 #define STROBE_WIRE_WRITE_H
@@ -49,9 +49,8 @@ static inline void strobe_wire_put_varint(struct strobe_wire_writer *w, uint64_t
 
 #define STROBE_WIRE_VARINT_MAX 10u
 
-/* Writes a number where there is room for STROBE_WIRE_VARINT_MAX bytes, all of which may be written to. Returns the end of
- * it. Times differ in length so much that a processor guesses wrong at every other byte of a loop: seven bits are put into
- * each byte all at once instead. */
+/* Writes a number where STROBE_WIRE_VARINT_MAX bytes may be overwritten. Returns its end. The lengths of times vary
+ * so much that a loop would mispredict branches at every other byte, so all bytes get their seven bits at once. */
 static inline uint8_t *strobe_wire_encode_varint(uint8_t *p, uint64_t v)
 {
 	if (v < 0x80) {
@@ -76,7 +75,7 @@ static inline uint8_t *strobe_wire_encode_varint(uint8_t *p, uint64_t v)
 	return p + 1;
 }
 
-/* Adds a string; returns the reference to it. */
+/* Adds a string; returns a reference to it. */
 static inline uint32_t strobe_wire_string(struct strobe_wire_writer *w, const char *bytes, size_t length)
 {
 	strobe_wire_put_varint(w, length);
@@ -122,8 +121,8 @@ static inline void strobe_wire_put_values(struct strobe_wire_writer *w, const in
 		strobe_wire_put_varint(w, strobe_wire_zigzag(values[i]));
 }
 
-/* Adds a node below `parent` (0 is the root) with as many values as there are columns; returns its number. The line is
- * written if the nodes of the message have lines. */
+/* Adds a node below `parent` (0 is the root) with one value per column; returns its index. The line is written if
+ * nodes of this message have lines. */
 static inline uint32_t strobe_wire_node_at(struct strobe_wire_writer *w, uint32_t parent, uint32_t frame, uint32_t line,
 					   const int64_t *values)
 {
@@ -154,7 +153,7 @@ static inline uint32_t strobe_wire_node(struct strobe_wire_writer *w, uint32_t p
 	return strobe_wire_node_at(w, parent, frame, 0, values);
 }
 
-/* The three below are of version 2. Adds an edge node; returns its number. */
+/* The next three require version 2. Adds an edge node; returns its index. */
 static inline uint32_t strobe_wire_edge_node(struct strobe_wire_writer *w, uint32_t frame_reference, uint32_t level,
 					     int is_once, const int64_t *values)
 {
@@ -182,7 +181,7 @@ static inline void strobe_wire_call(struct strobe_wire_writer *w, uint32_t node,
 	w->calls++;
 }
 
-/* Fills in the header. Returns the size of the message, which the buffer holds if it is not above the capacity. */
+/* Fills in the header. Returns the size of the message, which is in the buffer if it does not exceed the capacity. */
 static inline size_t strobe_wire_end(struct strobe_wire_writer *w)
 {
 	uint8_t *p = w->buffer;

@@ -1,9 +1,9 @@
-/* test_wire.c: every message that the writer makes is read back, and no damage to one does harm. */
+/* test_wire.c: written messages are read back, and damaged ones do no harm. */
 #include "cleanup.h"
 #include "mem.h"
 #include "test_wire.h"
 
-/* The parts of a message, kept to compare with what is read. */
+/* The parts of a message, for comparison with the result of reading. */
 struct model {
 	struct strobe_wire_info info;
 	uint32_t labels, columns, drops, strings, frames, nodes;
@@ -78,7 +78,7 @@ static void model_make(struct model *m)
 	m->columns = below(5);
 	m->drops = below(7);
 	for (uint32_t i = 0; i < m->labels; i++) {
-		m->label[i][0] = 1 + below(m->strings) / 5 * 5;		/* 1, 6, 11 …: fit to be keys */
+		m->label[i][0] = 1 + below(m->strings) / 5 * 5;		/* 1, 6, 11 …: valid keys */
 		m->label[i][1] = below(m->strings + 1);
 	}
 	for (uint32_t i = 0; i < m->columns; i++) {
@@ -263,7 +263,7 @@ TEST(measuring_gives_the_size_that_writing_needs)
 		model_make(&model);
 		n = model_write(&model, NULL, 0);
 		CHECK_INT(model_write(&model, buffer, n), n);
-		/* One byte less is too small: that is reported, and nothing is written behind it. */
+		/* One byte less is too little: that is reported, and nothing is written beyond the end. */
 		less = below((uint32_t)n);
 		memset(copy, 0xa5, sizeof(copy));
 		CHECK_INT(model_write(&model, copy, less), n);
@@ -289,7 +289,7 @@ TEST(every_truncation_is_refused)
 			CHECK_INT(parse_exactly(buffer, k, &got), STROBE_WIRE_TRUNCATED);
 			if (k < strobe_wire_header_size(&model.info))
 				continue;
-			/* Also when the header claims the shorter size. */
+			/* Even if the header claims the shorter size. */
 			memcpy(size, buffer + 8, 4);
 			strobe_wire_put_le(buffer + 8, k, 4);
 			if (parse_exactly(buffer, k, &got) == STROBE_WIRE_OK)
@@ -333,7 +333,7 @@ TEST(garbage_is_refused)
 
 		for (size_t k = 0; k < n; k++)
 			buffer[k] = (uint8_t)next_random();
-		/* Half of it gets past the first checks. */
+		/* Half of the messages pass the first checks. */
 		if (i % 2 && n >= STROBE_WIRE_HEADER) {
 			memcpy(buffer, i % 4 == 1 ? "STRB\1\1\1\0" : "STRB\2\1\1\0", 8);
 			strobe_wire_put_le(buffer + 8, n, 4);

@@ -1,4 +1,4 @@
-/* test_wire.h: random numbers, and the parser with its input at the end of its memory, for tests of the wire. */
+/* test_wire.h: random numbers, and a parser whose input is an exact allocation, for tests of the wire format. */
 #ifndef TEST_WIRE_H
 #define TEST_WIRE_H
 
@@ -28,7 +28,7 @@ static inline int64_t any_value(void)
 	return (int64_t)(below(2) ? v : 0 - v);
 }
 
-/* Parses a copy that ends where the memory ends, so that a sanitizer sees each byte read behind it. */
+/* Parses a copy of exact size, so that a sanitizer detects reads beyond its end. */
 static inline enum strobe_wire_error parse_exactly(const uint8_t *bytes, size_t n, struct strobe_wire_message *m)
 {
 	uint8_t *exact = xmalloc(n);

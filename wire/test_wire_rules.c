@@ -1,4 +1,4 @@
-/* test_wire_rules.c: one error after another, in the order of the list in the header, and the numbers that messages are made of. */
+/* test_wire_rules.c: errors one by one, in the order of the rules in the header, and encoding of numbers. */
 #include "cleanup.h"
 #include "mem.h"
 #include "test_wire.h"
@@ -9,7 +9,7 @@ static const struct strobe_wire_info info = {
 	.kind = STROBE_WIRE_SAMPLES, .clock = STROBE_CLOCK_WALL, .pid = 1, .start_ns = 1, .end_ns = 2, .period_ns = 3,
 };
 
-/* A message with one of everything; returns its size. */
+/* Makes a message with one of everything; returns its size. */
 static size_t small(void)
 {
 	struct strobe_wire_writer w;
@@ -87,7 +87,7 @@ struct small_2 {
 	uint64_t line, root, callee, call, since, duration;
 };
 
-/* A message of version 2 with one of everything. */
+/* Makes a message of version 2 with one of everything. */
 static size_t small_2(const struct small_2 *o)
 {
 	struct strobe_wire_writer w;
@@ -97,7 +97,7 @@ static size_t small_2(const struct small_2 *o)
 	strobe_wire_string(&w, "calls", 5);
 	strobe_wire_column(&w, 1, 0);
 	strobe_wire_frame(&w, 1, 0, 7);
-	/* As strobe_wire_node_at writes it, of any size. */
+	/* Like strobe_wire_node_at, but without limits. */
 	strobe_wire_put_varint(&w, 1);
 	strobe_wire_put_varint(&w, 0);
 	strobe_wire_put_varint(&w, o->line);
@@ -240,7 +240,7 @@ TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		CHECK_INT(run_with("source", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
 		CHECK_INT(run_with("id", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
-		/* Only there: what else a run is labeled with, and the same key of samples, is free. */
+		/* Only these are restricted: other labels of a run, and the same keys of samples, are free. */
 		CHECK_INT(run_with("url", bad[i], strlen(bad[i])), STROBE_WIRE_OK);
 		CHECK_INT(label_with("id", 2, bad[i], strlen(bad[i])), STROBE_WIRE_OK);
 	}
@@ -280,7 +280,7 @@ TEST(references_must_exist_and_be_near_where_they_are_walked)
 	strobe_wire_node(&w, 0, 0, &none);
 	CHECK_INT(raw_end(&w), STROBE_WIRE_BAD_REFERENCE);
 
-	/* A node that is its own parent, and one whose parent would stand before the root. */
+	/* A node that is its own parent, and one whose parent would be before the root. */
 	for (uint32_t distance = 0; distance <= 2; distance++) {
 		raw_begin(&w);
 		strobe_wire_frame(&w, 0, 0, 0);
@@ -330,7 +330,7 @@ TEST(varints_have_one_to_ten_bytes_and_64_bits)
 	}
 }
 
-/* The quick way of writing a number gives the bytes of the plain one. */
+/* Fast encoding of a number gives the same bytes as the plain loop. */
 TEST(numbers_are_written_alike_with_and_without_room)
 {
 	struct strobe_wire_info run = { .kind = STROBE_WIRE_RUN };

@@ -1,4 +1,4 @@
-/* api_thread.c: makes the state of a thread on first use, and a new connection after a fork. */
+/* api_thread.c: creates the state of a thread on first use, and a new connection after a fork. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -13,8 +13,8 @@
 struct api_thread {
 	/* scopes.c */
 	struct work request;
-	struct scope base, *scope;	/* that of the request, and that of the running fiber */
-	struct scope *scopes;		/* all others */
+	struct scope base, *scope;	/* those of the request and of the running fiber */
+	struct scope *scopes;		/* all other scopes */
 	HashTable fibers;		/* fiber contexts to their state in scopes.c */
 	bool has_fibers;
 	uint64_t fiber, last_fiber;	/* the number of the running fiber, and the highest number used so far */
@@ -23,34 +23,34 @@ struct api_thread {
 	/* unit_class.c */
 	struct unit_object *units;	/* open units, the most recent first */
 
-	/* trace_class.c, sampler_class.c: lists of those that run */
+	/* trace_class.c, sampler_class.c: lists of running objects */
 	struct trace_object *traces;
 	struct sampler_object *samplers;
 	struct stack stack;		/* for taking samples; its frames are allocated once */
-	struct trie spare;		/* a mapped trie without owner, or none */
+	struct trie spare;		/* a mapped trie for reuse, or none */
 
 	/* request_trace.c */
 	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* URL of the request, for SAPIs that forget it before the end; or "" */
 
 	/* trigger.c */
-	struct secret secret;		/* secret of this directory, in place of the pool's; empty: none */
+	struct secret secret;		/* secret of this directory, which replaces the pool's; empty: none */
 	bool has_secret;		/* the directory has one, perhaps empty */
 
 	/* send_runs.c */
 	struct sender sender;		/* its losses count runs */
-	struct strobe_timer drain;	/* runs while something waits there */
-	pid_t pid;			/* that the connection and the random numbers belong to */
+	struct strobe_timer drain;	/* runs while data is queued there */
+	pid_t pid;			/* owner of the connection and the random numbers */
 	struct random random;
 };
 
-/* The state of this thread, made on first use; NULL without memory. After a fork, the child gets its own connection
- * and random numbers here. */
+/* Returns the state of this thread, creating it on first use; NULL without memory. After a fork, the child gets its
+ * own connection and random numbers here. */
 struct api_thread *api_thread(void);
 
-/* The existing state, or NULL. */
+/* Returns the existing state, or NULL. */
 struct api_thread *api_thread_if_any(void);
 
-/* The request as a unit of work, which may have begun before the first call of this. */
+/* Begins the request as a unit of work, which may have started before the state was created. */
 void api_thread_begin_request(struct api_thread *a);
 
 /* Frees what a PHP thread holds; NULL is fine. */

@@ -17,25 +17,25 @@ void profile_class_register(void);
 void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t offset,
 		zend_object_free_obj_t free_object);
 
-/* Makes a Strobe\Profile of a tree, which then is the object's. */
+/* Makes a Strobe\Profile of a tree and takes ownership of the tree. */
 void profile_object_init(zval *out, struct call_tree *t);
 
-/* At the end of the request: running samplers are dropped and traces become runs; their objects remain and report that they
- * have ended. */
+/* Called at the end of the request: running samplers are dropped and traces become runs; the objects remain, and
+ * report that they have ended. */
 void trace_class_request_end(struct api_thread *a);
 void sampler_class_request_end(struct api_thread *a);
 
-/* Whether something may be started: a request is running and is not shutting down. Throws if not. */
+/* Whether something may be started: a request is running and not shutting down. Throws if not. */
 bool api_may_start(void);
 
 /* The pending exception if the program threw it; NULL for those that unwind the stack for exit() or a destroyed
  * fiber. */
 zend_object *class_exception(void);
 
-/* Whether an object is being destroyed because of an exception, exit() or the end of the request. */
+/* Whether an object is destroyed by an exception, exit() or the end of the request. */
 bool class_must_stay_silent(void);
 
-/* Calls a callable of the program; its value or exception goes to the caller. */
+/* Calls the program's callable; its return value or exception goes to the caller. */
 void class_call(zend_fcall_info *call, zend_fcall_info_cache *cache, zval *return_value);
 
 #endif

@@ -1,4 +1,4 @@
-/* export_xhprof.c: the array of xhprof, with the most detailed names: files and compilation, and lines of closures. */
+/* export_xhprof.c: makes xhprof's array with the most detailed names: files and compilation, and lines of closures. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

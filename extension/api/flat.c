@@ -1,4 +1,4 @@
-/* flat.c: totals, and the values of each function. */
+/* flat.c: computes totals, and the values of each function. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,7 +12,7 @@
 struct function_values {
 	uint32_t function;
 	uint32_t active;	/* number of its calls on the current stack */
-	uint64_t order;		/* number of its first call, so that ties keep the order of the program */
+	uint64_t order;		/* index of its first call; breaks ties in the order of the program */
 	int64_t calls;
 	int64_t inclusive[METRICS], exclusive[METRICS];
 };
@@ -37,7 +37,7 @@ void export_totals(const struct call_tree *t, zval *out)
 			add_assoc_long(out, metric_name(m), metric_is_inclusive(m) ? metric_value(t, 0, m) : calls);
 }
 
-/* A recursive function contains itself: only its outermost call counts as inclusive. */
+/* A recursive function contains itself, so only its outermost call adds inclusive values. */
 static void enter_node(void *data, uint32_t n, uint32_t depth)
 {
 	struct flat *f = data;
@@ -74,7 +74,7 @@ static int compare_at(const struct function_values *a, const struct function_val
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* The default metric stands first. */
+/* Sorts by the default metric, which comes first. */
 static int compare(const void *a, const void *b)
 {
 	return compare_at(a, b, 0);
@@ -154,7 +154,7 @@ void export_functions(const struct call_tree *t, zval *out)
 	for (uint32_t i = 0; i < t->function_count; i++) {
 		const struct function_values *v = &f.functions[i];
 
-		/* The root of a sampled tree stands for nothing. */
+		/* The root of a sampled tree is not a function. */
 		if (!v->order || (t->period_ns && t->functions[v->function].kind == CALL_ROOT))
 			continue;
 		make_row(&row, &f, v, names[v->function]);

@@ -47,7 +47,7 @@ ZEND_FUNCTION(Strobe_add_label)
 	}
 	if (!api_may_start())
 		RETURN_THROWS();
-	one.count = 0;		/* no more of it: all of it is 10 KB */
+	one.count = 0;		/* only the count: clearing all of it would write 10 KB */
 	if (request_labels_set(&one, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value))) {
 		throw_bad_key();
 		RETURN_THROWS();
@@ -56,7 +56,7 @@ ZEND_FUNCTION(Strobe_add_label)
 		throw_no_memory();
 		RETURN_THROWS();
 	}
-	/* There must be room besides Strobe's own labels. */
+	/* Strobe's own labels count towards the limit, too. */
 	if (!request_labels_has(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)) && !labels_fit(&one))
 		RETURN_THROWS();
 	runs_hide_secret(&one);
@@ -81,8 +81,8 @@ ZEND_FUNCTION(Strobe_remove_label)
 	RETURN_TRUE;
 }
 
-/* A function of its own, so that the labels are not on the stack while the program continues below. Throws if they cannot
- * be. NULL without an exception: there are none to hold, as after the end of the request. */
+/* A separate function, so that the labels are not on the stack while the program continues in the callee. Throws if
+ * they are invalid. NULL without an exception: no scope is needed, as after the end of the request. */
 static zend_never_inline struct scope *begin_labels(HashTable *labels)
 {
 	struct api_thread *a = api_thread();
@@ -120,7 +120,7 @@ ZEND_FUNCTION(Strobe_with_labels)
 		scope_end(api_thread(), scope);
 }
 
-/* In all scopes of the innermost unit, or of the request: it holds to their end. */
+/* Sets the label in all scopes of the innermost unit, or of the request, until its end. */
 ZEND_FUNCTION(Strobe_set_entry)
 {
 	struct request_labels one;
@@ -195,7 +195,8 @@ ZEND_FUNCTION(Strobe_set_attribute)
 	request_labels_add(w->attributes, &one);
 }
 
-/* This also decides whether a running trace is kept, except one triggered by the secret, which always is. */
+/* The given conditions also apply to a trace that is already running, except one triggered by the secret, which is
+ * always kept. */
 ZEND_FUNCTION(Strobe_trace_request)
 {
 	struct api_thread *a = api_thread();

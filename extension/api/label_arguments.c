@@ -71,8 +71,7 @@ bool labels_from_argument(HashTable *labels, uint32_t number, struct request_lab
 	return true;
 }
 
-/* Labels that are not the program's, none of them counted as equal to another: entry, sapi, host, method, http_status, those
- * of strobe.labels. */
+/* Upper limit for labels set by others: entry, sapi, host, method, http_status, and those of strobe.labels. */
 static unsigned others(void)
 {
 	unsigned n = 6;
@@ -86,7 +85,7 @@ bool labels_fit(const struct request_labels *more)
 {
 	struct request_labels all;
 
-	/* Usually there is room without an exact count. */
+	/* Usually there is room, and no exact count is needed. */
 	if (others() + (STROBE_G(own_labels) ? STROBE_G(own_labels)->count : 0) + more->count <= REQUEST_LABELS)
 		return true;
 	runs_labels(&all);

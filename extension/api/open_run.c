@@ -1,5 +1,5 @@
-/* open_run.c: announcements, the timer that hands over unfinished traces, and the ticker's thread that does so while
- * the PHP thread cannot. */
+/* open_run.c: announces runs, and hands over unfinished traces by a timer, or by the ticker's thread while the PHP
+ * thread cannot. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The cost of a hand-over grows with the tree: at most a tenth of the program's time is spent on them, unless that
- * would make one later than the promised second. */
+/* A hand-over takes longer the larger the tree is. Hand-overs take at most a tenth of the program's time, unless that
+ * would delay one beyond the promised second. */
 #define COST_SHARE	10
 #define GAP_MAX_NS	700000000
 
@@ -34,7 +34,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 	runs_drain(a);
 }
 
-/* The part of a run's message beside its tree, as last set by the PHP thread. */
+/* A run's message except its tree, as last updated by the PHP thread. */
 struct open_run_info {
 	char path[108];			/* path of the socket */
 	char source[STROBE_WIRE_RUN_KEY + 1];
@@ -44,7 +44,7 @@ struct open_run_info {
 	struct request_labels labels, attributes;
 };
 
-/* The ticker's thread may be reading it. */
+/* Invalidates the published data, which the ticker's thread may be reading. */
 static uint32_t begin_change(struct work *w)
 {
 	return atomic_exchange(&w->open.sequence, 0);
@@ -75,7 +75,7 @@ static void publish_run(const struct api_thread *a, struct work *w, const struct
 	end_change(w, sequence);
 }
 
-/* In a forked child, which may not reach a safe point for long. */
+/* For a forked child, which may not reach a safe point for a long time. */
 static void note_id(struct work *w)
 {
 	struct open_run_info *published = w->open.published;
@@ -112,7 +112,7 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 
 /* --- in the ticker's thread */
 
-/* Reads the PHP thread's notes on a trace. trace_copy_holds checks later that the work still exists. */
+/* Reads the PHP thread's notes on a trace. Whether the work still exists is checked later, by trace_copy_holds. */
 static bool read_run(struct open_run_info *ret, const void *work)
 {
 	uint32_t sequence, sequence_after;
@@ -144,7 +144,7 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_run
 	call_tree_free(tree);
 }
 
-/* As watch.h says. The capture lives as long as its thread is watched. */
+/* A callback of watch.h. The capture lives as long as its thread is watched. */
 static void send_open_run(void *capture, const struct watch_context *context)
 {
 	struct trace_copy *c = trace_copy_make(capture, context);
@@ -210,7 +210,7 @@ void open_run_end(struct work *w)
 	w->open.published = NULL;
 }
 
-/* A child whose trace has not restarted has nothing to retract: the run belongs to its parent. */
+/* A child whose trace has not restarted must not retract the run, which belongs to its parent. */
 void open_run_discard(struct api_thread *a, struct work *w)
 {
 	open_run_end(w);

@@ -1,24 +1,24 @@
 /* open_run.h: announces unfinished traces to the daemon.
  *
- * A process that is killed sends nothing at its end. So each trace that is to become a run is announced when it
- * begins, and the daemon counts it as lost if its connection ends before the run has come. With strobe.trace_flush,
- * which `strobe run --trace` sets, the measurements so far are handed over periodically, and survive a killed process.
+ * A killed process sends nothing at its end. So each trace that will become a run is announced when it begins, and
+ * the daemon counts it as lost if its connection ends before the run has arrived. With strobe.trace_flush, which
+ * `strobe run --trace` sets, measurements are handed over periodically, and survive if the process is killed.
  */
 #ifndef STROBE_OPEN_RUN_H
 #define STROBE_OPEN_RUN_H
 
 #include "api_thread.h"
 
-/* The trace of `w` has begun: it gets the id that its run will have. */
+/* Call this when the trace of `w` has begun: assigns the id of its future run. */
 void open_run_begin(struct api_thread *a, struct work *w);
 
-/* The same in a forked child, where the trace restarts. The owner is the work; for trace_options. */
+/* The same in a forked child, where the trace restarts. `owner` is the work; a callback for trace_options. */
 void open_run_began_anew(void *owner);
 
-/* The trace is about to end: stops handing over. */
+/* Call this before the trace ends: stops handing over. */
 void open_run_end(struct work *w);
 
-/* There will be no run, or it is lost and already counted. */
+/* Call this if there will be no run, or if it is lost and already counted. */
 void open_run_discard(struct api_thread *a, struct work *w);
 
 #endif

@@ -10,7 +10,7 @@
  *	  period_type, period						11, 12
  *	  default_sample_type	index of a string			14
  *
- * Extensions cannot rely on zlib, so the gzip frame holds stored blocks, which any reader of gzip accepts.
+ * Extensions cannot rely on zlib, so the gzip frame contains stored blocks, which every gzip reader accepts.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -29,7 +29,7 @@ struct pprof {
 	const struct call_tree *tree;
 	int metrics[METRICS];
 	unsigned metric_count;
-	smart_str out, message;		/* the profile, and the message in it that is being made */
+	smart_str out, message;		/* the profile, and the nested message being built */
 	smart_str inner;
 	HashTable strings;		/* to index */
 };
@@ -41,7 +41,7 @@ static void put_varint(smart_str *s, uint64_t v)
 	smart_str_appendc(s, (char)v);
 }
 
-/* A number; a missing field means 0. */
+/* Appends a number; a missing field means 0. */
 static void put_number(smart_str *s, unsigned field, uint64_t v)
 {
 	if (!v)
@@ -89,7 +89,7 @@ static void put_value_type(struct pprof *p, unsigned field, int metric)
 	put_message(&p->out, field, &p->message);
 }
 
-/* The leaf comes first. A location is a function here, so that both have the same number. */
+/* The leaf comes first. Each location is a function here, so both have the same id. */
 static void put_sample(void *data, const uint32_t *functions, size_t depth, const int64_t *values)
 {
 	struct pprof *p = data;
@@ -142,7 +142,7 @@ static void put_all(struct pprof *p)
 		put_number(&p->out, 12, t->period_ns);
 	}
 	put_number(&p->out, 14, c_string_index(p, metric_name(metric_default(t))));
-	/* Last, when all are known; the order of fields means nothing. */
+	/* Written last, when all are known; the order of fields is irrelevant. */
 	ZEND_HASH_FOREACH_STR_KEY(&p->strings, string) {
 		put_bytes(&p->out, 6, ZSTR_VAL(string), ZSTR_LEN(string));
 	} ZEND_HASH_FOREACH_END();

@@ -19,7 +19,7 @@
 zend_class_entry *strobe_profile_ce;
 
 struct profile_object {
-	struct call_tree *tree;		/* never NULL once it is in the hands of PHP code */
+	struct call_tree *tree;		/* never NULL once PHP code has the object */
 	zend_object std;
 };
 

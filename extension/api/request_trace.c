@@ -1,4 +1,4 @@
-/* request_trace.c: the life of a traced request or unit. */
+/* request_trace.c: begins and ends traces of requests and units. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -24,7 +24,7 @@
 
 static _Atomic uint64_t traced, not_kept, no_memory, no_observer;
 
-/* opcache.preload runs as a request too, while PHP still starts. */
+/* opcache.preload also runs as a request, during PHP's startup. */
 static bool is_preloading(void)
 {
 	return php_during_module_startup() || (!SG(server_context) && strcmp(sapi_module.name, "fpm-fcgi") == 0);

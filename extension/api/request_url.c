@@ -1,4 +1,4 @@
-/* request_url.c: reads the URL from SAPI and cleans it. */
+/* request_url.c: reads the URL from SAPI and removes secrets. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -25,7 +25,7 @@ static void put(struct url *u, const char *p, size_t n)
 	u->out[u->n] = '\0';
 }
 
-/* Case-insensitive: no other parameter has this name. */
+/* Case-insensitive, since no other parameter has this name in any case. */
 static bool is_trigger(const char *p, size_t n)
 {
 	char name[sizeof(TRIGGER_PARAMETER) * 3];
@@ -55,7 +55,7 @@ static void put_query(struct url *u, const char *p)
 	}
 }
 
-/* The URL as the client sent it, which rewriting by a web server does not change; "" if SAPI has none. */
+/* Returns the URL as sent by the client, before any rewriting by the web server; "" if SAPI has none. */
 static const char *wanted(void)
 {
 	const char *p = sapi_module.getenv ? sapi_module.getenv(ZEND_STRL("REQUEST_URI")) : NULL;
@@ -82,7 +82,7 @@ size_t request_url(char *out, size_t size)
 	put(&u, url, path);
 	if (query)
 		put_query(&u, query);
-	/* A secret with a "&" in it is in no parameter alone. */
+	/* A secret that contains "&" cannot be found in a single parameter. */
 	if (trigger_is_in(out, u.n)) {
 		u.n = path < size - 1 ? path : size - 1;
 		out[u.n] = '\0';

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Writes path and query of the request, cut to `size` bytes with a NUL. The parameter that triggers a trace is taken
- * out, and every other that holds the secret in any encoding; if its path does, there is no URL. Returns the length, 0
- * if there is none. */
+/* Writes path and query of the request, truncated to `size` bytes including a NUL. Removes the parameter that
+ * triggers a trace, and every other one that contains the secret in any encoding; if the path contains it, there is
+ * no URL. Returns the length, 0 if there is none. */
 size_t request_url(char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* sampled_tree.c: numbers the functions and nodes of tries by content. */
+/* sampled_tree.c: merges tries by comparing functions and nodes by content. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -14,7 +14,7 @@ struct builder {
 	struct call_tree *tree;
 	uint32_t *function_slots, *node_slots;	/* hashes to index + 1 */
 	uint32_t slot_count;
-	uint32_t *place;		/* by node of the trie that is being added */
+	uint32_t *place;		/* by node of the trie that is being merged */
 };
 
 static bool is_eval(const zend_string *file)
@@ -25,7 +25,7 @@ static bool is_eval(const zend_string *file)
 	return ZSTR_LEN(file) > n && memcmp(ZSTR_VAL(file) + ZSTR_LEN(file) - n, end, n) == 0;
 }
 
-/* A function of a trie as one of a tree; references are borrowed. */
+/* Converts a function of a trie to one of a tree; references are borrowed. */
 static struct call_function describe(const struct function_id *id)
 {
 	struct call_function f = {

@@ -15,10 +15,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A trie is full after 32,704 nodes; then the next one begins. Samples that still find no room are counted. */
+/* A trie is full after 32,704 nodes; then the next one is used. Samples that find no room in any are counted. */
 #define TRIES 32
 
-/* A trie that has grown larger than this gives its memory back rather than wait for the next sampler. */
+/* A larger trie returns its memory instead of being kept for the next sampler. */
 #define SPARE_NODES 4096
 
 struct sampler_object {
@@ -28,10 +28,10 @@ struct sampler_object {
 	size_t max_depth;
 	bool running;
 	uint64_t start_ns;			/* since 1970 */
-	struct trie *tries;			/* an array of TRIES; NULL while it does not run */
+	struct trie *tries;			/* an array of TRIES; NULL while stopped */
 	unsigned trie_count;
 	uint64_t lost;				/* samples */
-	struct sampler_object *next, **link;	/* among those that run */
+	struct sampler_object *next, **link;	/* list of running samplers */
 	zend_object std;
 };
 
@@ -54,7 +54,7 @@ static zend_object *create(zend_class_entry *ce)
 	return &s->std;
 }
 
-/* Mapping a trie costs more than all the rest of a start, so one stays with the thread. */
+/* Mapping a trie costs more than the rest of a start, so the thread keeps one for reuse. */
 static bool add_trie(struct api_thread *a, struct sampler_object *s)
 {
 	struct trie *t = &s->tries[s->trie_count];
@@ -123,7 +123,7 @@ static bool prepare(struct api_thread *a, struct sampler_object *s)
 	return false;
 }
 
-/* Stops the timer and leaves the list; the tries stay. */
+/* Stops the timer and leaves the list; the tries remain. */
 static void halt(struct sampler_object *s)
 {
 	timer_stop(&s->timer);

@@ -1,4 +1,4 @@
-/* scopes.c: the scopes of a request, and how fibers affect them. */
+/* scopes.c: the scopes of a request, and their relation to fibers. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -29,7 +29,7 @@ void scopes_changed(struct api_thread *a)
 
 	STROBE_G(own_labels) = s->labels.count ? &s->labels : NULL;
 	STROBE_G(unsampled) = !s->work->sampled;
-	/* The last of all that changes: the ticker's thread may be reading it (watch.h). */
+	/* Must be the last change, since the ticker's thread may be reading (watch.h). */
 	__atomic_store_n(&STROBE_G(labels_version), STROBE_G(labels_version) + 1, __ATOMIC_RELEASE);
 }
 
@@ -52,7 +52,7 @@ static void release(struct scope *s)
 	}
 }
 
-/* The innermost scope around `s`, or itself, that is not over. */
+/* Returns `s` or the innermost scope around it that has not ended. */
 static struct scope *holding(struct scope *s)
 {
 	while (s->over)
@@ -69,7 +69,7 @@ void scope_visit(struct api_thread *a, struct scope *s)
 	scopes_changed(a);
 }
 
-/* --- scopes inside of each other */
+/* --- nesting */
 
 static void put_inside(struct scope *s, struct scope *outer)
 {
@@ -81,7 +81,7 @@ static void put_inside(struct scope *s, struct scope *outer)
 	outer->inner = s;
 }
 
-/* Keeps `outer` of the scope, for those still inside of it. */
+/* Unlinks the scope, but keeps its `outer` for scopes still inside it. */
 static void take_out(struct scope *s)
 {
 	if (!s->sibling_link)
@@ -101,7 +101,7 @@ static void move(struct scope *s, struct scope *to)
 	release(from);
 }
 
-/* All inside of a scope and, last, itself: each behind those inside of it. */
+/* Begins an iteration over everything inside a scope, inner scopes first, the scope itself last. */
 static struct scope *innermost_of(struct scope *s)
 {
 	while (s->inner)
@@ -116,7 +116,7 @@ static struct scope *next_of(struct scope *s, const struct scope *top)
 	return s->sibling ? innermost_of(s->sibling) : s->outer;
 }
 
-/* Whether a scope between those two has set or changed this label. */
+/* Whether a scope between the two has set or changed this label. */
 static bool is_set_between(struct scope *s, const struct scope *from, const char *key)
 {
 	while ((s = s->outer) != from) {
@@ -128,7 +128,7 @@ static bool is_set_between(struct scope *s, const struct scope *from, const char
 	return false;
 }
 
-/* Undoes the labels that `s` has inherited from the enclosing `from`: the values around `from` apply again. */
+/* Removes the labels that `s` has inherited from the enclosing `from`, and restores the values outside `from`. */
 static void take_labels_back(struct scope *s, const struct scope *from)
 {
 	for (unsigned i = s->labels.count; i-- > 0;) {
@@ -145,7 +145,7 @@ static void take_labels_back(struct scope *s, const struct scope *from)
 	}
 }
 
-/* When a scope ends, scopes that other fibers have begun in it move to the one around it. */
+/* When a scope ends, scopes that other fibers have begun inside it move to the enclosing one. */
 static void move_inner_scope_out(struct scope *top, const struct scope *over)
 {
 	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
@@ -171,8 +171,8 @@ static struct scope *innermost_of_fiber(struct scope *s)
 	return s;
 }
 
-/* Ends `s` and the scopes that its fiber has begun inside of it, innermost first. Their labels stay unchanged: a run
- * may still need them. */
+/* Ends `s` and the scopes that its fiber has begun inside it, innermost first. Their labels stay unchanged, since a
+ * run may still need them. */
 static void end_inside(struct scope *s)
 {
 	struct scope *i, *outer;
@@ -188,8 +188,9 @@ static void end_inside(struct scope *s)
 	}
 }
 
-/* PHP calls handlers at each switch of each fiber, 36 instructions each: so there are none before the first scope. Its list of
- * handlers has no lock: with threads they are there from the beginning. */
+/* PHP calls handlers at each switch of every fiber, which costs 36 instructions each, so they are registered only
+ * when the first scope begins. The list of handlers has no lock, so in thread-safe PHP they are registered at
+ * startup. */
 static void follow_fibers(void)
 {
 	static bool follows;
@@ -201,7 +202,8 @@ static void follow_fibers(void)
 	follows = true;
 }
 
-/* The bottom of the stack of a fiber; NULL of the main program, and of one that has not begun or has ended. */
+/* Returns the bottom frame of a fiber's stack; NULL for the main program, and for a fiber that has not begun or has
+ * ended. */
 static zend_execute_data *bottom_of(zend_fiber_context *context)
 {
 	return context->kind == zend_ce_fiber ? zend_fiber_from_context(context)->stack_bottom : NULL;
@@ -256,8 +258,8 @@ void scope_end(struct api_thread *a, struct scope *s)
 /* --- fibers */
 
 struct fiber {
-	struct scope *scope;		/* that it is in, while it does not run; NULL: that of the request */
-	uint64_t number;		/* no other one has had it in this request */
+	struct scope *scope;		/* its scope while it does not run; NULL: that of the request */
+	uint64_t number;		/* unique within this request */
 };
 
 static struct fiber *find_fiber(struct api_thread *a, const zend_fiber_context *context)
@@ -306,7 +308,7 @@ static void enter(struct api_thread *a, const zend_fiber_context *context)
 	release(s);
 }
 
-/* A fiber that is suspended has lost the base of its stack, and is sampled once more if its labels change. */
+/* A suspended fiber has lost the base of its stack. It is sampled once more if the labels change. */
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	struct api_thread *a = api_thread_if_any();
@@ -331,7 +333,7 @@ static void forget(struct fiber *f)
 	free(f);
 }
 
-/* Its address may be reused for another one. */
+/* The address may be reused for another fiber. */
 static void destroyed(zend_fiber_context *context)
 {
 	struct api_thread *a = api_thread_if_any();
@@ -356,9 +358,9 @@ static void forget_fibers(struct api_thread *a)
 	a->has_fibers = false;
 }
 
-/* --- labels of a whole piece of work */
+/* --- labels of a unit of work */
 
-/* The outermost scope of the work gives the label; those inside of it inherit it. */
+/* The outermost scope of the work sets the label; those inside inherit it. */
 static void set_label(struct scope *s, const struct request_label *label)
 {
 	if (request_labels_set(&s->labels, label->key, strlen(label->key), label->value, strlen(label->value)) == 0)

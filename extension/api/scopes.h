@@ -16,30 +16,30 @@
 #include <stdbool.h>
 
 struct scope {
-	struct scope *outer;		/* around it; NULL: it is that of the request */
-	struct scope *inner;		/* the first open one directly inside it */
-	struct scope *sibling, **sibling_link;	/* among those directly inside `outer`; NULL: ended, or that of the
+	struct scope *outer;		/* enclosing scope; NULL: this is that of the request */
+	struct scope *inner;		/* first open scope directly inside */
+	struct scope *sibling, **sibling_link;	/* siblings directly inside `outer`; NULL: ended, or that of the
 						 * request */
-	uint64_t fiber;			/* the number of the fiber that has begun it */
-	struct work *work;		/* the innermost work that it lies in */
+	uint64_t fiber;			/* number of the fiber that began it */
+	struct work *work;		/* the innermost enclosing work */
 	unsigned references;
 	bool over;
-	struct scope *next, **link;	/* among all but that of the request */
+	struct scope *next, **link;	/* list of all scopes except that of the request */
 	struct request_labels labels;	/* all labels of the program, including inherited ones */
 };
 
 struct api_thread;
 
-void scopes_startup(void);			/* in MINIT */
+void scopes_startup(void);			/* call it in MINIT */
 
-/* The scope of a request that begins, without labels. */
+/* Begins the scope of a request, without labels. */
 void scopes_request_start(struct api_thread *a);
 
-/* Ends all; with `free_all` also frees them, since they are no longer referenced. */
+/* Ends all scopes; with `free_all` also frees them, since they are no longer referenced. */
 void scopes_request_end(struct api_thread *a, bool free_all);
 
-/* A new scope for the running fiber, inside the one that it is in; `work` NULL: that of the scope around it. The
- * caller must end it. NULL without memory. */
+/* Begins a scope for the running fiber, inside the current one; `work` NULL: that of the enclosing scope. The caller
+ * must end it. NULL without memory. */
 struct scope *scope_begin(struct api_thread *a, struct work *work);
 void scope_end(struct api_thread *a, struct scope *s);
 
@@ -49,7 +49,7 @@ void scope_visit(struct api_thread *a, struct scope *s);
 /* Sets a label in all scopes of a unit of work, in all fibers, until the work ends. */
 void scopes_set_label(struct api_thread *a, const struct work *work, const struct request_label *label);
 
-/* Before and after a change of the labels, or of the work, of the current scope. */
+/* Call these before and after changing the labels, or the work, of the current scope. */
 void scopes_changing(void);
 void scopes_changed(struct api_thread *a);
 

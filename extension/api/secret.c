@@ -1,4 +1,4 @@
-/* secret.c: compares and finds. */
+/* secret.c: compares and searches. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -85,10 +85,10 @@ bool secret_is_in(const struct secret *s, const char *p, size_t n)
 		return false;
 	text = malloc(n);
 	if (!text)
-		return true;	/* then it is safer to say yes */
+		return true;	/* if in doubt, it is safer to say yes */
 	memcpy(text, p, n);
 	memcpy(wanted, s->bytes, s->size);
-	/* A plus may be literal or mean a space: both count as spaces, on both sides. */
+	/* A plus may be literal or mean a space, so both count as spaces, on both sides. */
 	plus_to_blank(wanted, s->size);
 	for (int i = 0; i < LEVELS && !found; i++) {
 		size_t before = n;

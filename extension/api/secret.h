@@ -1,4 +1,4 @@
-/* secret.h: a secret that comparing, cleaning and displaying do not reveal. Independent of PHP. */
+/* secret.h: keeps a secret such that comparing, removing and displaying it does not reveal it. Independent of PHP. */
 #ifndef STROBE_SECRET_H
 #define STROBE_SECRET_H
 
@@ -9,9 +9,9 @@
 #define SECRET_MAX	256
 
 struct secret {
-	unsigned char bytes[SECRET_MAX];	/* zeroes behind its end */
-	size_t size;				/* 0: there is none */
-	bool refused;				/* there was one of a length that is not allowed */
+	unsigned char bytes[SECRET_MAX];	/* zero-padded */
+	size_t size;				/* 0: no secret */
+	bool refused;				/* one was set with an invalid length */
 };
 
 /* Takes ownership of the secret; empty means none. */

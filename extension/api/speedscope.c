@@ -1,4 +1,4 @@
-/* speedscope.c: the file format of speedscope, https://www.speedscope.app/file-format-schema.json. */
+/* speedscope.c: writes the file format of speedscope, https://www.speedscope.app/file-format-schema.json. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -15,7 +15,7 @@ struct speedscope {
 	int64_t sum;
 };
 
-/* Length of the UTF-8 sequence at p, or 0 if it is invalid. */
+/* Returns the length of the UTF-8 sequence at p, or 0 if it is invalid. */
 static size_t utf8_sequence(const unsigned char *p, size_t n)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -75,7 +75,7 @@ static void add_stack(void *data, const uint32_t *functions, size_t depth, const
 	struct speedscope *s = data;
 	zval stack, v;
 
-	if (values[0] <= 0)	/* weights of the format are not negative */
+	if (values[0] <= 0)	/* weights must not be negative in this format */
 		return;
 	array_init_size(&stack, (uint32_t)depth);
 	zend_hash_real_init_packed(Z_ARRVAL(stack));
@@ -96,7 +96,7 @@ static const char *speedscope_unit(int metric)
 	return strcmp(unit, "count") ? unit : "none";
 }
 
-/* The keys of the one profile, in the order that the format's description has. */
+/* Creates the keys of the only profile, in the order of the format's schema. */
 static void make_profile(zval *out, const struct call_tree *t, int metric)
 {
 	const struct stack_visitor v = { &metric, 1, add_stack };
@@ -129,7 +129,7 @@ static void add_event(HashTable *events, const char *type, uint32_t frame, uint6
 	zend_hash_next_index_insert(events, &event);
 }
 
-/* The chart: open and close events in order. Returns the time of the last event. */
+/* Adds the chart's open and close events in order. Returns the time of the last one. */
 static uint64_t add_events(HashTable *events, const struct call_tree *t)
 {
 	uint32_t *open = t->call_count ? safe_emalloc(t->call_count, sizeof(*open), 0) : NULL, depth = 0;
@@ -170,7 +170,7 @@ static void make_chart(zval *out, const struct call_tree *t, int metric)
 	add_assoc_zval(out, "events", &events);
 }
 
-/* A chart shows wall time. */
+/* Only wall time is shown as a chart. */
 static bool shows_chart(const struct call_tree *t, int metric)
 {
 	return t->charted && strcmp(metric_name(metric), tree_column_name(TREE_WALL_NS)) == 0;

@@ -1,4 +1,4 @@
-/* status.c: finds the first reason on the path of a sample. */
+/* status.c: finds the first obstacle on the path of a sample. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct stat root;		/* root directory of the process that loaded us */
+static struct stat root;		/* root directory when we were loaded */
 static bool root_is_known;
 
 void status_startup(void)
@@ -29,7 +29,7 @@ void status_startup(void)
 	root_is_known = stat("/", &root) == 0;
 }
 
-/* php-fpm's workers enter the chroot of their pool after PHP has started. */
+/* php-fpm's workers enter their pool's chroot after PHP has started. */
 static bool is_in_chroot(void)
 {
 	struct stat now;
@@ -49,7 +49,7 @@ static void set(struct status_reason *r, const char *code, const char *format, .
 	va_end(arguments);
 }
 
-/* A number for people. */
+/* A number formatted for people. */
 struct plain {
 	char text[40];
 };
@@ -62,7 +62,7 @@ static struct plain plain(double v)
 	return p;
 }
 
-/* The reason why no sample is taken; one case for each state. */
+/* Finds the reason why no samples are taken; one case per state. */
 static void find_in_request(struct status_reason *r)
 {
 	switch (sampler_state()) {
@@ -130,13 +130,13 @@ static void explain(struct status_reason *r, const char *path, int error)
 	}
 }
 
-/* Errors that can also be seen in the file system may have been resolved by now. */
+/* Whether the error may have been resolved, since it can also be seen in the file system. */
 static bool may_be_over(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == ENOTSOCK;
 }
 
-/* The reason why samples do not arrive. */
+/* Finds the reason why samples do not arrive. */
 static void find_in_transit(struct status_reason *r)
 {
 	const struct sender *s = sampler_sender();
@@ -156,9 +156,9 @@ static void find_in_transit(struct status_reason *r)
 		explain(r, path, error);
 }
 
-#define LONG_PERIOD 1.0		/* seconds; below it, the request is merely short */
+#define LONG_PERIOD 1.0		/* seconds; with a shorter period, the request was merely short */
 
-/* The first sample comes within a period. */
+/* The first sample is taken within a period. */
 static void find_period(struct status_reason *r)
 {
 	double seconds;

@@ -80,7 +80,7 @@ static void register_constants(int module_number)
 	REGISTER_NS_STRING_CONSTANT("Strobe", "VERSION", PHP_STROBE_VERSION, CONST_PERSISTENT);
 }
 
-/* The request ends by it, and everything begun in it. */
+/* A fatal error ends the request, and everything begun in it. */
 static void error_seen(int type, zend_string *file, uint32_t line, zend_string *message)
 {
 	struct api_thread *a = api_thread_if_any();
@@ -127,7 +127,7 @@ static void start_request(void)
 	request_trace_start();
 }
 
-/* Units first: they lie in it. */
+/* Units end first, since they are inside the request. */
 static void end_request(struct api_thread *a, bool free_all)
 {
 	unit_class_request_end(a);

@@ -3,9 +3,9 @@
  *	trace_class, sampler_class, profile_class, unit_class, functions	the API for PHP code; documented in strobe.stub.php
  *	api_thread						their common state per PHP thread
  *	scopes, work						current labels and unit of work
- *	folded, speedscope, pprof, flat				a tree in the formats of others
+ *	folded, speedscope, pprof, flat				a tree in other formats
  *	request_trace, trace_keep, trigger, request_url		requests and units that become runs
- *	worker							requests that a worker handles inside of one of PHP's
+ *	worker							requests that a worker handles inside one of PHP's
  *	send_runs						hands trees to the daemon
  *
  * This header is for strobe.c.
@@ -18,10 +18,10 @@
 extern const zend_function_entry strobe_functions[];
 
 void api_startup(int module_number);	/* in MINIT, after the settings */
-void api_request_start(void);		/* after the tracer's and the sampler's: they are not part of the request */
+void api_request_start(void);		/* after tracer and sampler: those do not belong to the request */
 void api_request_end(void);		/* before theirs */
 
-/* Rows of phpinfo(): of the request, and counts since the process began. */
+/* Prints rows of phpinfo(): about the request, and counts since the process began. */
 void api_info_request(void);
 void api_info_counts(void);
 void api_info_row(const char *name, uint64_t value);

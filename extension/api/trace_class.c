@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 struct trace_object {
-	struct trace_session *session;		/* NULL: it does not run */
+	struct trace_session *session;		/* NULL: not running */
 	pid_t pid;				/* the process that started it */
-	struct trace_object *next, **link;	/* among those that run */
+	struct trace_object *next, **link;	/* list of running traces */
 	zend_object std;
 };
 
@@ -36,7 +36,7 @@ static zend_object *create(zend_class_entry *ce)
 	return &t->std;
 }
 
-/* Marks it as stopped; the caller closes the session. */
+/* Marks the trace as stopped; the caller closes the session. */
 static struct trace_session *take_session(struct trace_object *t)
 {
 	struct trace_session *session = t->session;
@@ -50,8 +50,8 @@ static struct trace_session *take_session(struct trace_object *t)
 	return session;
 }
 
-/* An exception or the end of the request came before it was stopped: its measurements become a run marked as
- * unfinished. A forked child leaves that to its parent. */
+/* Called if an exception or the end of the request comes before the trace was stopped: its measurements become a run
+ * marked as unfinished. A forked child leaves that to its parent. */
 static void save_unfinished(struct trace_session *session, pid_t pid)
 {
 	const zend_object *exception = class_exception();
@@ -184,7 +184,7 @@ static bool read_options(HashTable *options, struct trace_options *o)
 	return true;
 }
 
-/* Reads the options. False after throwing, `o` then owns nothing. */
+/* Reads the options. On failure throws and returns false; `o` then owns nothing. */
 static bool may_start(HashTable *options, struct trace_options *o)
 {
 	bool fine = !options || read_options(options, o);

@@ -1,4 +1,4 @@
-/* tree_values.c: names of values. */
+/* tree_values.c: maps names to values. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -1,4 +1,4 @@
-/* tree_values.h: the values of a tree by name: its columns, and the time off the CPU, which is wall time less CPU time. */
+/* tree_values.h: the values of a tree by name: its columns, and off-CPU time, which is wall time minus CPU time. */
 #ifndef STROBE_METRICS_H
 #define STROBE_METRICS_H
 
@@ -11,10 +11,11 @@ bool metric_exists(const struct call_tree *t, int metric);
 const char *metric_name(int metric);
 const char *metric_unit(int metric);
 
-/* The default metric: wall time, else CPU time, samples, calls. */
+/* Returns the default metric: wall time, else CPU time, samples, calls. */
 int metric_default(const struct call_tree *t);
 
-/* By name; the default for NULL. Throws a ValueError as argument `argument` and returns -1 if it was not measured. */
+/* Finds a metric by name; NULL means the default. If it was not measured, throws a ValueError for argument `argument`
+ * and returns -1. */
 int metric_find(const struct call_tree *t, const zend_string *name, uint32_t argument);
 
 static inline int64_t metric_value(const struct call_tree *t, uint32_t node, int metric)
@@ -24,7 +25,7 @@ static inline int64_t metric_value(const struct call_tree *t, uint32_t node, int
 	return call_tree_value(t, node, (enum tree_column)metric);
 }
 
-/* Calls are each node's own; all other values contain those of the children. */
+/* Calls are exclusive; all other values include the children. */
 static inline bool metric_is_inclusive(int metric)
 {
 	return metric != TREE_CALLS;

@@ -67,10 +67,10 @@ struct stacks {
 	struct links links;
 	bool rootless;
 	uint32_t functions[STACKS_DEPTH + 1];
-	int64_t elided[METRICS];	/* values of frames too deep below the current node */
+	int64_t elided[METRICS];	/* values of frames that are too deep, below the current node */
 };
 
-/* The self values of node `n`. Returns whether any is not 0. */
+/* Computes the self values of node `n`. Returns whether any is nonzero. */
 static bool own_values(const struct stacks *s, uint32_t n, int64_t *values)
 {
 	const struct call_tree *t = s->tree;
@@ -88,7 +88,7 @@ static bool own_values(const struct stacks *s, uint32_t n, int64_t *values)
 	return any;
 }
 
-/* Frames of a stack that ends with a node of this depth. */
+/* Returns the number of frames of a stack that ends at this depth. */
 static size_t frames(const struct stacks *s, uint32_t depth)
 {
 	return depth + !s->rootless;

@@ -16,7 +16,7 @@ struct tree_visitor {
 	void (*leave)(void *data, uint32_t node, uint32_t depth);
 };
 
-/* Visits all nodes, each before its children, children in the order of their numbers. */
+/* Visits all nodes, parents before children, children in the order of their indices. */
 void tree_walk(const struct call_tree *t, const struct tree_visitor *v, void *data);
 
 struct stack_visitor {
@@ -25,11 +25,11 @@ struct stack_visitor {
 	void (*stack)(void *data, const uint32_t *functions, size_t depth, const int64_t *values);
 };
 
-/* Visits all stacks with a self value in at least one of the metrics: functions by index, root first,
- * where function_count stands for "[elided]". The root of an exact tree is a frame, that of a sampled one is none. */
+/* Visits all stacks with a self value in at least one of the metrics: functions by index, root first, where
+ * function_count means "[elided]". The root of an exact tree is a frame; that of a sampled one is not. */
 void stacks_walk(const struct call_tree *t, const struct stack_visitor *v, void *data);
 
-/* The names of all functions by index, that of "[elided]" behind them; names_free gives them back. */
+/* Returns the names of all functions by index, followed by that of "[elided]"; free them with names_free. */
 zend_string **names_new(const struct call_tree *t);
 void names_free(zend_string **names, const struct call_tree *t);
 

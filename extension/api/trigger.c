@@ -18,7 +18,7 @@
 static struct secret configured;
 static bool registered;
 
-/* The one that counts here. */
+/* Returns the secret in effect here. */
 static const struct secret *current(void)
 {
 	const struct api_thread *a = api_thread_if_any();
@@ -26,9 +26,9 @@ static const struct secret *current(void)
 	return a && a->has_secret ? &a->secret : &configured;
 }
 
-/* PHP keeps the value that it hands in here, after we return; trigger_startup and trigger_request_start take it away.
- * A directory's value (.user.ini) lasts for a request; that of a pool, which FPM sets in a new child, for good. The
- * value that PHP goes back to at the end of a request is the empty one that we have left in its table. */
+/* PHP keeps the value passed here after we return; trigger_startup and trigger_request_start remove it. A directory's
+ * value (.user.ini) applies to one request; that of a pool, which FPM sets in a new child, permanently. PHP restores
+ * the empty value that we have left in its table at the end of a request. */
 ZEND_INI_MH(trigger_on_change)
 {
 	const char *p = new_value ? ZSTR_VAL(new_value) : "";
@@ -49,14 +49,14 @@ ZEND_INI_MH(trigger_on_change)
 		a->has_secret = true;
 		return SUCCESS;
 	default:
-		/* A new PHP thread reads the table again, where there is nothing any more. */
+		/* A new PHP thread reads the table again, where the value has been removed. */
 		if (n || !registered)
 			secret_set(&configured, p, n);
 		return SUCCESS;
 	}
 }
 
-/* For phpinfo(): whether there is a secret, never which. */
+/* For phpinfo(): shows whether there is a secret, but not the secret. */
 void trigger_show(zend_ini_entry *entry, int type)
 {
 	const struct secret *s = type == ZEND_INI_DISPLAY_ORIG ? &configured : current();
@@ -77,7 +77,7 @@ static void hide_value(void)
 	entry->value = ZSTR_EMPTY_ALLOC();
 }
 
-/* get_cfg_var() reads what php.ini and the command line said. */
+/* Clears what get_cfg_var() would read from php.ini and the command line. */
 static void hide_configuration(void)
 {
 	zend_string *name = zend_string_init(ZEND_STRL(SETTING), 0);
@@ -133,7 +133,7 @@ static bool is_parameter(const char *p, size_t n)
 	return n == strlen(TRIGGER_PARAMETER) && memcmp(name, TRIGGER_PARAMETER, n) == 0;
 }
 
-/* Looks through "a=b; STROBE_TRACE=secret" or "a=b&STROBE_TRACE=secret". */
+/* Searches "a=b; STROBE_TRACE=secret" or "a=b&STROBE_TRACE=secret". */
 static bool is_in_pairs(const struct secret *s, const char *p, char separator)
 {
 	bool found = false;
@@ -151,8 +151,8 @@ static bool is_in_pairs(const struct secret *s, const char *p, char separator)
 	return found;
 }
 
-/* The built-in server provides all variables at once only, through the input filter. We install our own filter for
- * this call: it inspects each and keeps none, so that programs notice nothing. */
+/* The built-in server provides variables only all at once, through the input filter. This call installs our own
+ * filter, which inspects each variable and keeps none, so programs notice nothing. */
 static bool seen_by_filter;
 
 static unsigned int look(int arg, const char *name, char **value, size_t size, size_t *new_size)
@@ -200,7 +200,7 @@ static bool is_in_header(const struct secret *s)
 {
 	const char *header;
 
-	/* FrankenPHP's knows of the environment alone. */
+	/* FrankenPHP's function reads only the environment. */
 	bool has_getenv = sapi_module.getenv && strcmp(sapi_module.name, "frankenphp") != 0;
 
 	if (!has_getenv && (!SG(server_context) || !sapi_module.register_server_variables))

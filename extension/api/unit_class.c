@@ -19,14 +19,14 @@
 
 struct unit_object {
 	struct work work;
-	struct scope *scope;			/* NULL: it has ended */
-	struct unit_object *next, **link;	/* among those that have not */
+	struct scope *scope;			/* NULL: ended */
+	struct unit_object *next, **link;	/* list of open units */
 	zend_object std;
 };
 
-/* The arguments of a unit, as its program gives them. */
+/* The arguments of a unit, as given by the program. */
 struct unit_options {
-	struct request_labels labels;		/* with its name as "entry" */
+	struct request_labels labels;		/* includes its name as "entry" */
 	enum { BY_RATE = -1, NO, YES } sample, trace;
 	struct trace_keep keep;
 };
@@ -67,7 +67,7 @@ static void begin(struct api_thread *a, struct unit_object *u, const struct unit
 	w->start_ns = timer_now(TIMER_WALL);
 	u->scope = scope_begin(a, w);
 	if (!u->scope)
-		return;		/* no memory: its work is that of the request */
+		return;		/* no memory: the work counts as the request's */
 	u->next = a->units;
 	u->link = &a->units;
 	if (u->next)
@@ -112,7 +112,8 @@ void unit_class_request_end(struct api_thread *a)
 	}
 }
 
-/* An object that is destroyed by an exception, with its fiber, or when all is over, has not ended as its program meant it to. */
+/* An object destroyed by an exception, with its fiber, or at the end of the request has not ended as intended by the
+ * program. */
 static void free_object(zend_object *o)
 {
 	struct unit_object *u = from_object(o);
@@ -182,7 +183,7 @@ static bool read_options(HashTable *options, uint32_t number, struct unit_option
 	return true;
 }
 
-/* `first` is the number of the argument with labels, behind it come the options. */
+/* `first` is the position of the argument with labels; the options follow it. */
 static bool read_arguments(zend_string *name, HashTable *labels, HashTable *options, uint32_t first, struct unit_options *o)
 {
 	o->labels.count = 0;
@@ -204,8 +205,8 @@ ZEND_METHOD(Strobe_Unit, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
-/* Makes the object, and begins its unit unless the request has ended. A function of its own, so that the labels are not
- * on the stack while the program continues below. False if it has thrown. */
+/* Creates the object and begins its unit, unless the request has ended. A separate function, so that the labels are
+ * not on the stack while the program continues in the callee. False after throwing. */
 static zend_never_inline bool make(zval *object, zend_string *name, HashTable *labels, HashTable *options, uint32_t first)
 {
 	struct api_thread *a = api_thread();
@@ -257,7 +258,7 @@ ZEND_METHOD(Strobe_Unit, isRunning)
 	RETURN_BOOL(from_object(Z_OBJ_P(ZEND_THIS))->scope);
 }
 
-/* After the end of the request it still calls. */
+/* After the end of the request, the callable is still called. */
 ZEND_METHOD(Strobe_Unit, run)
 {
 	HashTable *labels = NULL, *options = NULL;

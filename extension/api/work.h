@@ -17,22 +17,22 @@
 struct work {
 	bool sampled;
 	bool failed;			/* an uncaught exception, or a fatal error */
-	bool unfinished;		/* it was left open, as by an exception */
+	bool unfinished;		/* it was left open, for example by an exception */
 	int64_t start_ns;		/* CLOCK_MONOTONIC */
 
 	/* request_trace.c */
 	struct trace_session *session;	/* NULL: it is not traced */
 	const char *source;		/* why it is traced: "trigger", "sampled" or "code" */
-	struct trace_keep keep;		/* for a trace that code began */
-	char id[33];			/* id of its future run; "" before the first */
+	struct trace_keep keep;		/* for traces begun by code */
+	char id[33];			/* id of its future run; "" before it is assigned */
 
 	/* open_run.c */
 	struct {
 		struct strobe_timer timer;
-		int64_t next_ns;	/* CLOCK_MONOTONIC: nothing is handed over before */
-		pid_t pid;		/* the process that has announced the run */
+		int64_t next_ns;	/* CLOCK_MONOTONIC: no hand-over before */
+		pid_t pid;		/* the process that announced the run */
 		struct open_run_info *published;	/* belongs to the watcher that reports it while the thread cannot; NULL: none */
-		_Atomic uint32_t sequence;	/* changes with each modification; 0: during one, or without it */
+		_Atomic uint32_t sequence;	/* changes with each modification; 0: being modified, or absent */
 	} open;
 
 	struct request_labels *attributes;	/* attributes of its runs; NULL: none */

@@ -15,8 +15,8 @@
 static int (*next_activate)(void), (*next_deactivate)(void);
 static bool up;
 
-/* Outside of PHP's requests SAPI is activated for these themselves: before we learn that they begin, and deactivated after
- * they have ended. */
+/* Outside workers, SAPI is activated for PHP's own requests: before we learn of their beginning, and deactivated
+ * after their end. */
 static bool is_in_worker(void)
 {
 #ifdef ZTS

@@ -1,9 +1,9 @@
-/* worker.h: FrankenPHP's workers, which handle many requests inside of one that PHP knows of.
+/* worker.h: FrankenPHP's workers, which handle many requests inside a single one of PHP's.
  *
- * A worker's script boots, and then waits for requests in a loop. PHP's modules do not see these; but SAPI is
- * activated when one comes and deactivated when it has been answered, and once when the boot is over. So the boot and
- * each request are separate units of work, with their own decisions about sampling and tracing; code between them
- * belongs to none.
+ * A worker's script boots, and then waits for requests in a loop. PHP's modules do not notice these, but SAPI is
+ * activated when one arrives and deactivated when it has been answered, and once when booting is complete. So the
+ * boot and each request are separate units of work, with their own decisions about sampling and tracing; code between
+ * them belongs to none.
  */
 #ifndef STROBE_WORKER_H
 #define STROBE_WORKER_H
@@ -11,7 +11,7 @@
 void worker_startup(void);
 void worker_shutdown(void);
 
-/* api.c: a request of a worker begins and ends, instead of api_request_start and api_request_end. */
+/* api.c: called when a worker's request begins and ends, instead of api_request_start and api_request_end. */
 void api_worker_request_start(void);
 void api_worker_request_end(void);
 

@@ -13,21 +13,22 @@
 
 #define SLOTS	256u
 
-/* The number of running calls that are searched: most closures are written in a near one. */
+/* The number of running calls to search: most closures are defined in a recent one. */
 #define NEAR	64
 
 struct known_home {
-	const zend_op *code;		/* may be freed and become another closure's … */
-	const zend_string *file;	/* … which is written in another place */
+	const zend_op *code;		/* may be freed, and reused by another closure … */
+	const zend_string *file;	/* … which is then defined elsewhere */
 	const zend_class_entry *scope;	/* classes that use a trait share the code */
 	uint32_t line;
 	uint32_t request;
 	struct closure_home home;
 };
 
-/* One per thread; the slots are not in its static storage, of which little is left for a library that is loaded late. */
+/* One per thread. The slots are allocated, because little static thread-local storage is left for libraries loaded
+ * late. */
 struct closure_homes {
-	struct known_home *slots;	/* NULL: none yet, or no memory */
+	struct known_home *slots;	/* NULL: not allocated */
 	uint32_t request;
 };
 
@@ -44,10 +45,10 @@ void closure_home_thread_end(void)
 	homes.slots = NULL;
 }
 
-/* --- Its order on its line --- */
+/* --- Its order on its line */
 
-/* Counts the closures of the line in the order of the source; true at the one with that code. A function that is declared inside
- * of another one is in the table of functions, too, and handled there. */
+/* Counts closures on the line in source order; returns true at the one with that code. A function declared inside
+ * another one is also in the table of functions, and handled there. */
 static bool count_until(const zend_op_array *in, const zend_op_array *closure, uint32_t *count)
 {
 	for (uint32_t i = 0; i < in->num_dynamic_func_defs; i++) {
@@ -80,9 +81,9 @@ static uint32_t order_of(uint32_t count)
 	return count > 1 ? count : 0;
 }
 
-/* The number of closures that the functions before `home` have on that line; NULL: all functions. Other code can share the line only where
- * `home` begins or ends. Pieces of eval'd code of one place have the same names, so the declarations of others must
- * not count. */
+/* Returns how many closures the functions before `home` have on that line; NULL: all functions. Other code can share
+ * the line only where `home` begins or ends. Pieces of code eval'd at one place have the same file name, so
+ * declarations in others must not count. */
 static uint32_t count_before(const zend_function *home, const zend_op_array *closure)
 {
 	static const char eval_end[] = "eval()'d code";
@@ -106,7 +107,7 @@ static uint32_t count_before(const zend_function *home, const zend_op_array *clo
 	return count;
 }
 
-/* --- The place of a closure --- */
+/* --- The place of a closure */
 
 static bool is_in_class(zend_class_entry *ce, const zend_op_array *closure, struct closure_home *ret)
 {
@@ -124,7 +125,7 @@ static bool is_in_class(zend_class_entry *ce, const zend_op_array *closure, stru
 	return false;
 }
 
-/* The closure is the `count`th of its line in that function, method or file scope. */
+/* Makes the result for the `count`th closure of its line in that function, method or file scope. */
 static struct closure_home in_function(const zend_function *f, const zend_op_array *closure, uint32_t count)
 {
 	bool is_file = !f->common.function_name;
@@ -134,8 +135,9 @@ static struct closure_home in_function(const zend_function *f, const zend_op_arr
 	return (struct closure_home){ scope, order_of(count + (scope ? 0 : count_before(is_file ? NULL : f, closure))) };
 }
 
-/* Closures outside of functions have no enclosing name; a file that is included in a method has its scope, and is in no class.
- * Running closures are passed by: in them the order would be counted from one of those on the line, not from the first. */
+/* Closures outside of functions have no enclosing name; a file included in a method has the method's scope without
+ * being in the class. Running closures are skipped: counting in them would begin with one of the closures on the
+ * line, not with the first. */
 static bool is_in_running(const zend_op_array *closure, struct closure_home *ret)
 {
 	const zend_execute_data *frame = EG(current_execute_data);

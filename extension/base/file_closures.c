@@ -1,4 +1,4 @@
-/* file_closures.c: a table by the address of code, filled behind PHP's compiler. */
+/* file_closures.c: a table by code address, filled after each compilation. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -9,21 +9,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define SLOTS	4096u		/* half of them are used */
-#define BACK	256u		/* closures of a file that are searched for one on the same line … */
-#define BELOW	8u		/* … unless so many of them are on lines before it */
+#define SLOTS	4096u		/* at most half of them are used */
+#define BACK	256u		/* preceding closures of a file that are searched for one on the same line … */
+#define BELOW	8u		/* … until so many of them are on earlier lines */
 
 struct slot {
-	const zend_op *code;	/* NULL: free; may be freed in the request, and reused by later compilations */
+	const zend_op *code;	/* NULL: free slot; the code may be freed during the request, and its address reused */
 	uint32_t line, order;
 };
 
 struct table {
-	struct slot *slots;	/* NULL: none yet, or no memory */
+	struct slot *slots;	/* NULL: not allocated */
 	uint32_t used;
 };
 
-/* The last closures of the file, in the order of its source. */
+/* The last closures of the file, in source order. */
 struct walk {
 	uint32_t lines[BACK], orders[BACK];
 	uint32_t count;
@@ -35,7 +35,7 @@ static zend_op_array *(*next_compile_file)(zend_file_handle *file, int type);
 static zend_op_array *(*next_compile_string)(zend_string *source, const char *name, zend_compile_position position);
 static bool installed;
 
-/* The slot of the code, or the free one where it would be. */
+/* Returns the slot of the code, or the free one for it. */
 static struct slot *slot_of(const zend_op *code)
 {
 	uint32_t i = (uint32_t)((uintptr_t)code >> 4 ^ (uintptr_t)code >> 16) % SLOTS;
@@ -45,7 +45,7 @@ static struct slot *slot_of(const zend_op *code)
 	return &table.slots[i];
 }
 
-/* The first of a line is kept only where its code had another order before. */
+/* The first closure of a line is stored only if its address had another order before. */
 static void note(const zend_op_array *closure, uint32_t order)
 {
 	struct slot *s;
@@ -61,7 +61,7 @@ static void note(const zend_op_array *closure, uint32_t order)
 	*s = (struct slot){ closure->opcodes, closure->line_start, order > 1 ? order : 0 };
 }
 
-/* Closures nearly always come by rising lines: those in the head of a loop come behind those in its body. */
+/* Closures usually come in order of lines, but those in the head of a loop come after those in its body. */
 static uint32_t next_order(struct walk *w, uint32_t line)
 {
 	uint32_t order = 1, at = w->count % BACK, below = 0;

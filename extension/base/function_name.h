@@ -7,17 +7,18 @@
  *	second of its line	{closure:/srv/app/cart.php(41)#2}
  *	file scope, include	/srv/app/cart.php
  *	anonymous class		class@anonymous::run	(its file and line are in the frame)
- *	left out		[elided]
+ *	elided frames		[elided]
  */
 #ifndef STROBE_TEXT_H
 #define STROBE_TEXT_H
 
 #include "function_id.h"
 
-/* The name of a class as far as it is shown: that of an anonymous one ends at its NUL, where its address begins. */
+/* Returns the displayed length of a class name: that of an anonymous class ends at its NUL, where its address
+ * begins. */
 size_t text_class_length(const zend_class_entry *ce);
 
-/* Writes the name, cut to `size` bytes and without a NUL. Returns its length. */
+/* Writes the name, truncated to `size` bytes and without a NUL. Returns its length. */
 size_t text_function(const struct function_id *f, char *out, size_t size);
 
 #endif

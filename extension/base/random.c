@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Early in the boot of a machine the kernel may have no random bytes yet; nothing here waits for them. */
+/* Early during boot the kernel may have no random bytes yet; this does not wait for them. */
 static void seed(struct random *r)
 {
 	struct timespec t;

@@ -1,8 +1,8 @@
 /* strobe_assert.h: assertions, checked in developer builds.
  *
- * It is compiled in with a debug build of PHP, under AddressSanitizer, and with -DSTROBE_ASSERTIONS; in any other build it expands
- * to nothing: inside PHP we are guests, and never end the process. (PHP's own ZEND_ASSERT is there a promise to the compiler, so that
- * breaking it does anything.)
+ * Enabled in debug builds of PHP, under AddressSanitizer, and with -DSTROBE_ASSERTIONS; in any other build it expands
+ * to nothing: inside PHP we are guests, and never end the process. (In those builds PHP's own ZEND_ASSERT is a
+ * promise to the compiler, so violating it is undefined behavior.)
  */
 #ifndef STROBE_ASSERT_H
 #define STROBE_ASSERT_H

@@ -16,7 +16,7 @@
 
 const char *const standin_names[] = { "excimer", "tideways_xhprof", "xhprof", "uprofiler", NULL };
 
-/* In the order of their names. */
+/* Sorted by name. */
 static const struct {
 	unsigned id;
 	zend_module_entry *module;
@@ -88,7 +88,7 @@ static bool start_module(zend_module_entry *m, int type)
 
 void standin_startup(int type)
 {
-	/* A module that dl() loads in the middle of a request hears of no request's end. */
+	/* A module loaded by dl() in the middle of a request is not notified of the request's end. */
 	unsigned wanted = type == MODULE_PERSISTENT ? standin_wanted() : 0;
 	zend_module_entry *ours = EG(current_module);
 

@@ -21,23 +21,23 @@ enum standin_id {
 	STANDIN_UPROFILER = 8,
 };
 
-/* One per name, defined beside its implementation. Each has its own MINIT, RINIT, … as any module. */
+/* One per name, defined in its implementation, with its own MINIT, RINIT, … like any module. */
 extern zend_module_entry strobe_excimer_module, strobe_tideways_module, strobe_xhprof_module, strobe_uprofiler_module;
 
-/* The names in a value of strobe.compat ("excimer,xhprof", blanks allowed) as STANDIN_ bits; unknown ones are listed in
- * `unknown`, cut to `size` bytes, unless `size` is 0. Needs no PHP. */
+/* Returns the names in a value of strobe.compat ("excimer,xhprof", blanks allowed) as STANDIN_ bits. Unknown names
+ * are listed in `unknown`, truncated to `size` bytes, unless `size` is 0. Independent of PHP. */
 unsigned standin_parse(const char *names, char *unknown, size_t size);
 
-/* The modules that strobe.compat names and that PHP has not loaded itself. For MINIT. */
+/* Returns the modules that strobe.compat names and that PHP has not loaded itself. For use in MINIT. */
 unsigned standin_wanted(void);
 
-/* Modules that need the tracer; they decide strobe.instrument=auto. */
+/* Modules that need the tracer; they make strobe.instrument=auto enable it. */
 #define STANDIN_TRACERS (STANDIN_TIDEWAYS_XHPROF | STANDIN_XHPROF | STANDIN_UPROFILER)
 
-/* In MINIT: registers the modules that are named and absent, and sees to strobe.compat_builtins. */
+/* Call it in MINIT: registers the modules that are named and not loaded, and applies strobe.compat_builtins. */
 void standin_startup(int type);
 
-/* Rows for phpinfo(): what was registered, what was not and why. */
+/* Prints rows of phpinfo(): which modules were registered, and which were not and why. */
 void standin_info(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* The minimum rate at which a possibly waiting thread is checked while timers wait for its calls. */
+/* While timers wait for its calls, a thread that may be blocked is checked at least this often. */
 #define MAX_DELAY_NS	1000000000
 
 #ifdef ZTS
@@ -23,9 +23,9 @@ zend_atomic_bool strobe_call_due;
 
 static bool have_ticker;
 
-/* Runs in the ticker's thread. A waiting program is left alone: with safe points it is seen as soon as it continues;
- * with calls it may continue without one, so it is checked less and less often. Without a note, as for CPU time that
- * the thread may not be using now, the sample goes to the function that runs at the safe point. */
+/* Runs in the ticker's thread. A blocked program is left alone: with safe points it is noticed as soon as it
+ * continues; with calls it may continue without one, so it is checked less and less often. If no note can be written,
+ * as for CPU time that the thread may not be using now, the sample goes to the function running at the safe point. */
 static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 {
 	int64_t now = ticker_now(0), before;
@@ -34,7 +34,7 @@ static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 
 	if (a->interrupts && jit_may_run()) {
 		atomic_store(fired, true);
-		return TICKER_NEVER;	/* another process or thread has just switched it on */
+		return TICKER_NEVER;	/* another process or thread has just enabled it */
 	}
 	before = a->notes.tick_ns;
 	if (a->leaf)
@@ -100,7 +100,7 @@ void alarms_detach(void)
 #endif
 }
 
-/* The slots of threads that outlive the module are gone already. */
+/* The slots of threads that outlive the module are already freed. */
 void alarms_free(struct alarms *a)
 {
 	for (enum timer_lane lane = 0; have_ticker && lane < LANES; lane++)

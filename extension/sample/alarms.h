@@ -1,5 +1,5 @@
-/* alarms.h: the state of a PHP thread that the ticker's thread accesses: the flags that it raises, its notes at ticks,
- * and the watchers.
+/* alarms.h: the state of a PHP thread that the ticker's thread accesses: the flags to raise, notes at ticks, and
+ * watchers.
  *
  * Allocated separately, since the ticker may still use it when the thread has ended.
  */
@@ -15,15 +15,15 @@
 struct alarm {
 	struct ticker_slot *slot;
 	zend_atomic_bool *flag;
-	bool interrupts;		/* the flag is PHP's */
-	zend_execute_data *const *leaf;	/* the thread's pointer to its innermost frame; NULL: nothing is noted */
+	bool interrupts;		/* the flag is PHP's own */
+	zend_execute_data *const *leaf;	/* the thread's pointer to its innermost frame; NULL: no notes are taken */
 	struct tick_notes notes;
-	struct tick_note taken[TICK_NOTES];	/* to read from, by the PHP thread */
-	bool taking;				/* the PHP thread is reading them */
+	struct tick_note taken[TICK_NOTES];	/* buffer for the PHP thread to read from */
+	bool taking;				/* the PHP thread is reading notes */
 };
 
 struct alarms {
-	struct alarm of[LANES];		/* the first is what the ticker knows of all */
+	struct alarm of[LANES];		/* the ticker knows all of them by the first */
 	struct watch watches[WATCHERS];
 	struct found_functions found;	/* the PHP thread's own; here because thread-local memory is scarce */
 	zend_atomic_bool call_due;	/* in thread-safe PHP */
@@ -31,18 +31,18 @@ struct alarms {
 
 void alarms_startup(void);
 
-/* Ends the ticker and frees its slots, so that threads which end later return none. */
+/* Stops the ticker and frees its slots, so that threads ending later do not return any. */
 void alarms_shutdown(void);
 bool alarms_have_ticker(void);
 
-/* Starts the ticker's thread if it does not run. Returns 0 or an errno. */
+/* Starts the ticker's thread unless it is running. Returns 0 or an errno. */
 int alarms_start_ticker(void);
 
-/* Makes the calling thread's alarms: the ticker then raises flags for its calls. NULL without memory. */
+/* Creates the calling thread's alarms: the ticker then raises flags for its calls. NULL without memory. */
 struct alarms *alarms_new(void);
 
-/* To be called before alarms_free of the thread's own alarms: the calling thread checks no flag any more. The
- * alarms of a thread that has ended are freed by another thread. */
+/* Call this before alarms_free for the thread's own alarms: it stops checking any flag. The alarms of a thread that
+ * has already ended are freed by another thread. */
 void alarms_detach(void);
 void alarms_free(struct alarms *a);
 

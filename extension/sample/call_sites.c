@@ -14,7 +14,7 @@ void call_sites_clear(struct call_sites *s)
 		memset(s, 0, sizeof(*s));
 }
 
-/* Methods that PHP calls for operators, loops and destruction, without naming them in the caller's code. */
+/* PHP calls these methods for operators, loops and destruction, without naming them in the caller's code. */
 static bool is_called_by_itself(const zend_function *f)
 {
 	static const char *const names[] = { "offsetget", "offsetset", "offsetexists", "offsetunset", "count", "current", "key", "next",
@@ -33,7 +33,7 @@ static bool is_called_by_itself(const zend_function *f)
 	return false;
 }
 
-/* Names may have a namespace in front, and any case. */
+/* Names may be qualified by a namespace, and in any case. */
 static bool is_name_of(const zval *literal, const zend_function *f)
 {
 	const zend_string *name = f->common.function_name;
@@ -48,7 +48,8 @@ static bool is_name_of(const zval *literal, const zend_function *f)
 	return tail && strcasecmp(tail + 1, ZSTR_VAL(name)) == 0;
 }
 
-/* Whether an object may have both methods: one class extends the other. A closure can be bound to any object. */
+/* Whether an object may have both methods, because one class extends the other. A closure can be bound to any
+ * object. */
 static bool may_share_this(const zend_function *caller, const zend_function *callee)
 {
 	const zend_class_entry *a = caller->common.scope, *b = callee->common.scope;
@@ -85,7 +86,7 @@ static bool code_calls(const zend_function *caller, const zend_function *callee)
 {
 	const zend_op_array *a = &caller->op_array;
 
-	/* No internal function includes a file. */
+	/* Internal functions do not include files. */
 	if (!ZEND_USER_CODE(caller->type))
 		return callee->common.function_name || !ZEND_USER_CODE(callee->type);
 	if (!a->opcodes || is_called_by_itself(callee))
@@ -100,7 +101,7 @@ bool call_site_exists(struct call_sites *s, const zend_function *caller, const z
 {
 	size_t slot = ((uintptr_t)caller >> 4 ^ (uintptr_t)callee >> 7) % CALL_SITES;
 
-	/* Closures go and others take their memory. */
+	/* Closures are freed, and others may reuse their memory. */
 	if ((caller->common.fn_flags | callee->common.fn_flags) & ZEND_ACC_CLOSURE || !caller->common.function_name ||
 	    !callee->common.function_name)
 		return code_calls(caller, callee);

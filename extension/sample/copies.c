@@ -1,4 +1,4 @@
-/* copies.c: a hash of the copies by address. */
+/* copies.c: a hash table of copies by address. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -15,7 +15,7 @@
 #define FIRST_CAPACITY	256u
 
 struct copy {
-	const void *of;			/* NULL: free */
+	const void *of;			/* NULL: free slot */
 	void *copy;
 };
 
@@ -52,7 +52,7 @@ static bool grow(struct copies *c)
 	return true;
 }
 
-/* The place of the copy, or for it; NULL if it failed. */
+/* Returns the slot of the copy, or the free one for it; NULL on failure. */
 static struct copy *place_of(struct copies *c, const void *of)
 {
 	if (c->count * 2 >= c->capacity && !grow(c)) {

@@ -17,7 +17,7 @@
 
 static void (*watch_calls)(bool on);
 
-/* The versions and kinds of the VM on which interrupts have been tried, without the JIT. */
+/* Interrupts have been tested on these versions and kinds of the VM, without the JIT. */
 static bool is_known_vm(void)
 {
 	int kind = zend_vm_kind();

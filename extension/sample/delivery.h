@@ -1,7 +1,7 @@
-/* delivery.h: the way in which timers' callbacks are run in a PHP thread, if at all.
+/* delivery.h: decides how callbacks of timers run in a PHP thread, if at all.
  *
  *	interrupts	PHP's interrupt flag is raised and the VM calls us at its next safe point. Costs nothing between ticks.
- *			Not used where compiled code may run (jit.h), nor on an untested version or kind of the VM.
+ *			Not used if compiled code may run (jit.h), nor on an untested version or kind of the VM.
  *	calls		the call observer checks a flag whenever a function begins or ends; what ran between two such events is
  *			known exactly. Needs strobe.instrument=1 and costs a few nanoseconds per call, but is safe with the JIT.
  */
@@ -18,19 +18,20 @@ void delivery_startup(void);
 void delivery_shutdown(void);
 void delivery_request_start(void);
 
-/* The method for this request. */
+/* Returns the method for this request. */
 enum delivery delivery_way(void);
 
-/* NULL if samples can be taken, else the reason in one sentence. */
+/* Returns NULL if samples can be taken, else the reason in one sentence. */
 const char *delivery_reason(void);
 
-/* The same for phpinfo(): how samples are taken. */
+/* Returns a text for phpinfo(): how samples are taken. */
 const char *delivery_text(void);
 
-/* Whether the calls at a tick are known at the next event (tick_note.h), so that not every call has to be one. */
+/* Whether notes at ticks tell at the next event which calls were running (tick_note.h), so that not every call has to
+ * be an event. */
 bool delivery_notes(void);
 
-/* The call observer is there. `watch` makes it check the flag in this thread, or stop doing so. */
+/* Registers the call observer. `watch` makes it check the flag in this thread, or stop doing so. */
 void delivery_offer_calls(void (*watch)(bool on));
 bool delivery_has_calls(void);
 void delivery_watch_calls(bool on);

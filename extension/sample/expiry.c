@@ -13,12 +13,12 @@
 
 #include "zend_fibers.h"
 
-/* The ticker mostly comes within 100 us. A tick that it delivers says what ran; one that is taken by the clock in a function of
- * ours is charged to the caller of that. */
+/* The ticker usually arrives within 100 us. Its ticks record the running code, while periods noticed by reading the
+ * clock in one of our functions are charged to that function's caller. */
 #define OVERDUE_NS	500000
 
 
-/* The callback may bail out, if a PHP function that it calls ends the request. */
+/* The callback may bail out, if a PHP function called by it ends the request. */
 static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	TIMER_THREAD.depth++;
@@ -38,15 +38,15 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 	TIMER_THREAD.depth--;
 }
 
-/* One call of the callbacks of a lane. */
+/* One invocation of a lane's callbacks. */
 struct expiry {
 	struct lane *lane;
 	int64_t now[CLOCKS];
 	zend_execute_data *frame;		/* the running frame, or the one that just ended */
-	const struct tick_note *notes;		/* notes of the ticks that led here, the newest last */
-	unsigned count;				/* 0: nothing was noted */
-	int64_t ns;				/* that all notes stand for */
-	bool passive;				/* only timers that just look are called: no safe point is here */
+	const struct tick_note *notes;		/* notes of the pending ticks, the newest last */
+	unsigned count;				/* 0: no notes */
+	int64_t ns;				/* time covered by all notes */
+	bool passive;				/* only timers that just read are called: no safe point */
 };
 
 static void find_moment(struct tick_snapshot *m, const struct expiry *x, unsigned i)
@@ -73,7 +73,7 @@ int64_t timer_overdue(const struct strobe_timer *t, int64_t at)
 	return at - timer_deadline(t);
 }
 
-/* The periods are divided among the notes in proportion to their time. */
+/* Divides the periods among the notes in proportion to their time. */
 static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 {
 	uint64_t total = timer_periods_due(t, x->now[t->clock]), delivered = 0;
@@ -119,7 +119,7 @@ static void expire(struct strobe_timer *t, struct expiry *x)
 		t->expired(t, periods, &m);
 		return;
 	}
-	TIMER_THREAD.depth++;		/* until the callback returns, the ticker looks only after timers that may interrupt it */
+	TIMER_THREAD.depth++;		/* until it returns, only timers that may interrupt it are served */
 	lane_publish(x->lane, x->now);
 	TIMER_THREAD.depth--;
 	call_guarded(t, periods, &m);
@@ -132,7 +132,7 @@ static bool may_run(const struct strobe_timer *t, const struct expiry *x)
 	return !x->passive && (t->lane == LANE_CALLS || (!TIMER_THREAD.depth && !EG(exception)));
 }
 
-/* The next timer that was due at that time, so that a callback which takes longer than a period cannot keep us here. */
+/* Returns the next timer that was due when we began, so that callbacks longer than a period cannot keep us here. */
 static struct strobe_timer *next_due(struct expiry *x)
 {
 	struct strobe_timer *waiting = NULL;
@@ -144,9 +144,9 @@ static struct strobe_timer *next_due(struct expiry *x)
 			return t;
 		waiting = t;
 	}
-	/* The timer waits for an exception to be handled, or for a safe point. One that waits for a callback is seen when that
-	 * returns. The VM's flag must not be raised here: the VM checks it before it handles the exception, and would never get
-	 * to that. */
+	/* The timer waits for an exception to be handled, or for a safe point. One that waits for a callback is
+	 * noticed when that returns. The VM's flag must not be raised here: the VM checks it before handling the
+	 * exception, and would never proceed. */
 	x->lane->again |= waiting && !TIMER_THREAD.depth;
 	return NULL;
 }
@@ -164,7 +164,7 @@ static void run_due(struct expiry *x)
 	lane_publish(x->lane, x->now);
 }
 
-/* A callback that is interrupted in its turn shares the notes of the outer one. */
+/* An interrupted callback shares the notes of the outer one. */
 static void run(enum timer_lane lane, zend_execute_data *frame, bool passive)
 {
 	struct alarm *a = &TIMER_THREAD.alarms->of[lane];
@@ -210,7 +210,8 @@ void timers_at_call(zend_execute_data *frame)
 	run_at_call(frame, false);
 }
 
-/* Whether a period has been over for so long. CPU time is a system call, and passes at most as fast as the wall clock. */
+/* Whether a period ended at least `for_ns` ago. Reading CPU time is a system call, but it passes at most as fast as
+ * wall time. */
 static bool is_due(struct strobe_timer *t, int64_t for_ns)
 {
 	int64_t wall = timer_now(TIMER_WALL), left;
@@ -223,8 +224,8 @@ static bool is_due(struct strobe_timer *t, int64_t for_ns)
 	return left <= -for_ns;
 }
 
-/* The frame of our own function is not part of the stack that ran, unless it was there at the tick. A function that
- * changes labels, and a switch of fibers, are no place for code of the program. */
+/* The frame of our own function is not part of the sampled stack, unless it was there at the tick. Code of the
+ * program must not run in a function that changes labels or in a switch of fibers. */
 static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 {
 	zend_execute_data *frame = EG(current_execute_data);
@@ -234,11 +235,9 @@ static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 	if (!t->running || TIMER_THREAD.forked)
 		return;
 	slot = TIMER_THREAD.alarms->of[t->lane].slot;
-	/* A note in progress belongs to the time before. If its thread has lost its processor, due periods are reported without it.
-	 * Even if
-	 * none is due, the note must not wait for the next period, which is another one's: a tick for another timer, or one that was
-	 * taken
-	 * just when the ticker fired again, may be noted at any time. */
+	/* A note in progress belongs to the time before. If its thread has been preempted, due periods are reported
+	 * without it. Even if none is due, the note must not be taken for the next period: a tick for another timer,
+	 * or one taken just when the ticker fired again, may be noted at any time. */
 	late = !ticker_finish(slot);
 	if (!ticker_take(slot) && !late && !is_due(t, overdue_ns))
 		return;

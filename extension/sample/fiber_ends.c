@@ -1,4 +1,4 @@
-/* fiber_ends.c: remembers from where fibers are destroyed. */
+/* fiber_ends.c: remembers the calls that destroy fibers. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* A destruction in progress. Its finally blocks may destroy other fibers. */
+/* A destruction in progress. Its finally blocks may destroy further fibers. */
 struct ending {
 	const zend_fiber *fiber;
 	const zend_execute_data *by;
@@ -23,7 +23,8 @@ static TSRM_TLS struct ending *endings;
 static struct ending *endings;
 #endif
 
-/* PHP's table of handlers is its own, and may be constant: fibers get a copy. Threads that fill it at the same time write the same. */
+/* PHP's table of handlers is private and may be constant, so fibers get a copy. Threads that fill it concurrently
+ * write the same values. */
 static zend_object *(*create)(zend_class_entry *ce);
 static _Atomic(const zend_object_handlers *) original;	/* NULL before the first fiber */
 static zend_object_handlers copy;
@@ -51,7 +52,8 @@ static void end_fiber(zend_object *o)
 		destroy(o);
 }
 
-/* PHP does not export the handlers, but each fiber leads to them. A fiber with handlers of another extension keeps those. */
+/* PHP does not export the handlers, but each fiber points to them. A fiber with another extension's handlers keeps
+ * those. */
 static zend_object *create_fiber(zend_class_entry *ce)
 {
 	zend_object *o = create(ce);

@@ -1,4 +1,4 @@
-/* futex.h: waiting for a number to change, as Linux has it. Between the threads of one process. */
+/* futex.h: Linux' futex: waits for a number to change, between threads of one process. */
 #ifndef STROBE_FUTEX_H
 #define STROBE_FUTEX_H
 
@@ -15,7 +15,7 @@ static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, const stru
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Wakes as many as `count` that wait for it. */
+/* Wakes at most `count` waiters. */
 static inline void futex_wake(_Atomic uint32_t *word, int count)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);

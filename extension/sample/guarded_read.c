@@ -1,8 +1,8 @@
 /* guarded_read.c: process_vm_readv() on our own process.
  *
- * The kernel always allows it within a process. A seccomp filter may not: containers answer with an error, which the
- * trial read finds out, but filters that systemd installs for a service (SystemCallFilter=) end the process. There we
- * never try.
+ * The kernel always allows it within a process, but a seccomp filter may not: those of containers return an error,
+ * which the trial read detects, but those that systemd installs for a service (SystemCallFilter=) kill the process.
+ * In that case we never try.
  */
 
 #ifndef _GNU_SOURCE
@@ -35,7 +35,7 @@ bool guarded_read(void *to, const void *from, size_t size)
 	return guarded_read_pieces(to, &piece, 1, size) == 1;
 }
 
-/* Whether a seccomp filter is installed; true if that cannot be found out. */
+/* Whether a seccomp filter is installed; true if unknown. */
 static bool is_filtered(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");

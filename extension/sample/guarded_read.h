@@ -2,7 +2,7 @@
  *
  * PHP's stack belongs to the PHP thread. Another thread that follows a pointer into it may find the page unmapped or the
  * frame overwritten. process_vm_readv() on our own process turns the first into an error; callers check for the second.
- * Linux only: elsewhere, and where the call is not allowed, nothing can be read.
+ * Linux only: elsewhere, and if the call is not allowed, nothing can be read.
  */
 #ifndef STROBE_GUARDED_READ_H
 #define STROBE_GUARDED_READ_H
@@ -11,24 +11,24 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* Finds out whether reading works. In MINIT, before any thread reads. */
+/* Determines whether reading works. Call it in MINIT, before any thread reads. */
 void guarded_read_startup(void);
 
-/* In a forked child. Async-signal-safe. */
+/* Call it in a forked child. Async-signal-safe. */
 void guarded_read_in_child(void);
 
-/* Whether guarded_read can succeed. If not, `*ret_reason` says why. */
+/* Whether guarded_read can succeed. If not, `*ret_reason` is the reason. */
 bool guarded_read_works(const char **ret_reason);
 
-/* Copies `size` bytes. Returns false, and leaves anything in `to`, unless all of them could be read. */
+/* Copies `size` bytes. If not all of them could be read, returns false and leaves undefined content in `to`. */
 bool guarded_read(void *to, const void *from, size_t size);
 
 /* Copies a member of a struct to `to`. `p` need not point to such a struct, nor be aligned like one. */
 #define GUARDED_READ_MEMBER(to, type, p, member) \
 	guarded_read(to, (const char *)(p) + offsetof(type, member), sizeof(((type *)NULL)->member))
 
-/* Copies `count` pieces of equal `size`, one after the other, in one system call. Returns how many came before one that could not
- * be read. */
+/* Copies `count` pieces of equal `size`, contiguously, in one system call. Returns how many precede the first
+ * unreadable one. */
 unsigned guarded_read_pieces(void *to, const struct iovec *from, unsigned count, size_t size);
 
 #endif

@@ -31,8 +31,8 @@ static void rearm(void)
 	lane_publish(l, now);
 }
 
-/* The hook of the VM. Others in the chain (signal handlers of pcntl) are not called on top of an exception of ours,
- * because their callbacks would not run and be lost; they are called when it has been handled. */
+/* The hook of the VM. If a callback of ours throws, other hooks in the chain (pcntl's signal handlers) are not called
+ * at once, because their callbacks would not run and be lost; they are called when the exception has been handled. */
 static void interrupt(zend_execute_data *frame)
 {
 	bool had_exception = EG(exception) != NULL;
@@ -43,7 +43,7 @@ static void interrupt(zend_execute_data *frame)
 	if (a && (ticker_take(a->of[LANE_INTERRUPTS].slot) || TIMER_THREAD.lanes[LANE_INTERRUPTS].again))
 		expiry_run(LANE_INTERRUPTS, EG(current_execute_data));
 	else if (a)
-		alarm_clear(&a->of[LANE_INTERRUPTS]);	/* a note that came when its tick had been taken already */
+		alarm_clear(&a->of[LANE_INTERRUPTS]);	/* a note that was written after its tick had been taken */
 	if (!next_interrupt)
 		return;
 	if (a && EG(exception) && (!had_exception || TIMER_THREAD.postponed)) {
@@ -55,7 +55,7 @@ static void interrupt(zend_execute_data *frame)
 	next_interrupt(frame);
 }
 
-/* A fatal error can come in the place of the interrupt: that of max_execution_time does. Shutdown functions follow. */
+/* A fatal error can replace the interrupt, as that of max_execution_time does. Shutdown functions follow. */
 static void error_seen(int type, zend_string *file, uint32_t line, zend_string *message)
 {
 	struct lane *l = &TIMER_THREAD.lanes[LANE_INTERRUPTS];

@@ -1,11 +1,11 @@
-/* interrupts.h: PHP's interrupt flag, and the hook of the VM that is called when it is raised. */
+/* interrupts.h: PHP's interrupt flag, and the VM hook that is called when it is raised. */
 #ifndef STROBE_INTERRUPTS_H
 #define STROBE_INTERRUPTS_H
 
 void interrupts_startup(void);
 void interrupts_shutdown(void);
 
-/* Brings this PHP thread to a safe point soon, where those are safe. */
+/* Makes this PHP thread reach a safe point soon, if those are safe. */
 void interrupt_raise(void);
 
 #endif

@@ -16,11 +16,11 @@
 
 #define SETTING "opcache.jit"
 
-/* Shared by all processes that are forked from this one, as opcache's memory is. */
+/* Shared by all processes forked from this one, like opcache's memory. */
 static _Atomic bool *was_on;
-static _Atomic bool was_on_here;		/* in its place where there is no memory */
+static _Atomic bool was_on_here;		/* used if there is no shared memory */
 
-/* Whether an extension ran functions itself when opcache looked, which then gives the JIT up for good. */
+/* Whether an extension replaced the executor when opcache checked, which then permanently disables the JIT. */
 static bool was_replaced;
 static zend_result (*next_post_startup)(void);
 
@@ -32,8 +32,7 @@ static zend_ini_entry *find_entry(const char *name)
 	return zend_hash_str_find_ptr(EG(ini_directives), name, strlen(name));
 }
 
-/* As opcache reads opcache.jit: whether this value means that code is compiled. A value that it rejects counts as
- * on. */
+/* Parses opcache.jit like opcache: whether this value enables compilation. A value that it rejects counts as on. */
 static bool is_switched_on(const zend_string *value)
 {
 	static const char *const off[] = { "", "0", "off", "no", "false", "disable" };
@@ -52,7 +51,7 @@ static bool is_command_line(void)
 	return strcmp(sapi_module.name, "cli") == 0 || strcmp(sapi_module.name, "phpdbg") == 0;
 }
 
-/* Whether opcache runs and has memory for compiled code. */
+/* Whether opcache is running and has memory for compiled code. */
 static bool has_room_for_code(void)
 {
 	if (!find_entry(SETTING) || was_replaced)
@@ -74,7 +73,7 @@ static ZEND_INI_MH(on_modify)
 	return r;
 }
 
-/* opcache registers its settings after all modules have started. Each thread of thread-safe PHP has a table of its own. */
+/* opcache registers its settings after all modules have started. In thread-safe PHP, each thread has its own table. */
 static void watch(zend_ini_entry *entry)
 {
 	if (!entry->on_modify || entry->on_modify == on_modify)
@@ -83,7 +82,7 @@ static void watch(zend_ini_entry *entry)
 	entry->on_modify = on_modify;
 }
 
-/* Called by opcache right before it looks. */
+/* Called by opcache right before it checks. */
 static zend_result post_startup(void)
 {
 	was_replaced = zend_execute_ex != execute_ex;

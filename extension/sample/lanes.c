@@ -100,14 +100,14 @@ bool lane_has_clock(const struct lane *l, enum timer_clock clock)
 	return false;
 }
 
-/* The CPU clock is a system call. */
+/* Reading the CPU clock is a system call, so only clocks in use are read. */
 void lane_read_clocks(const struct lane *l, int64_t now[CLOCKS])
 {
 	now[TIMER_WALL] = timer_now(TIMER_WALL);
 	now[TIMER_CPU] = lane_has_clock(l, TIMER_CPU) ? timer_now(TIMER_CPU) : INT64_MIN / 2;
 }
 
-/* Has the ticker note opcodes while a timer wants lines. */
+/* Makes the ticker note opcodes while a timer needs lines. */
 static void update_line_noting(const struct lane *l)
 {
 	bool wanted = false;
@@ -148,7 +148,7 @@ void lane_remove(struct strobe_timer *t)
 	t->next = t->previous = NULL;
 	t->running = false;
 	update_line_noting(l);
-	/* Not while PHP goes through the handlers of a function, of which this would take ours away. */
+	/* Not while PHP iterates over the handlers of a function, since this would remove ours. */
 	if (!l->first && t->lane == LANE_CALLS && !TIMER_THREAD.in_call)
 		delivery_watch_calls(false);
 }

@@ -1,4 +1,4 @@
-/* open_call.c: reports a call in which the thread reaches no safe point; in the ticker's thread. */
+/* open_call.c: reports a call in which the thread reaches no safe point; runs in the ticker's thread. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -10,10 +10,10 @@
 #include "socket_path.h"
 #include "watch.h"
 
-/* The minimum lateness of a tick whose call is reported. */
+/* A tick must be at least this late before its call is reported. */
 #define LONG_CALL_NS 100000000
 
-/* Detects changes of the reported data: every change modifies one of these when it is complete. */
+/* Detects changes of the reported data: every complete change modifies one of these. */
 struct state {
 	uint32_t sequence, labels_version;
 	uint64_t periods_done;
@@ -24,7 +24,7 @@ static struct state state_of(const struct sampler *s)
 {
 	struct state now;
 
-	memset(&now, 0, sizeof(now));		/* it is compared as bytes */
+	memset(&now, 0, sizeof(now));		/* compared bytewise, so padding must be zero */
 	now.sequence = atomic_load(&s->sequence);
 	now.labels_version = __atomic_load_n(&s->globals->labels_version, __ATOMIC_ACQUIRE);
 	now.periods_done = __atomic_load_n(&s->timer.done, __ATOMIC_ACQUIRE);
@@ -32,7 +32,7 @@ static struct state state_of(const struct sampler *s)
 	return now;
 }
 
-/* Between the beginning and the end of a look. */
+/* State of one inspection. */
 struct context {
 	const struct sampler *sampler;
 	struct state state;
@@ -48,7 +48,7 @@ static bool holds(const void *owner)
 	return memcmp(&now, &l->state, sizeof(now)) == 0;
 }
 
-/* Runs in the ticker's thread, and reads as watch.h says. The sampler itself and the globals of its thread live as
+/* Runs in the ticker's thread, and reads as explained in watch.h. The sampler and the globals of its thread live as
  * long as the thread is watched. */
 static void report_open_call(void *owner, const struct watch_context *context)
 {
@@ -77,7 +77,7 @@ static void report_open_call(void *owner, const struct watch_context *context)
 		.owner = &l,
 	};
 
-	/* A thread that continues reports itself. */
+	/* A thread that makes progress reports by itself. */
 	if (!seen || (l.state.sequence & 1)) {
 		memcpy(context->seen, &l.state, sizeof(l.state));
 		return;

@@ -13,10 +13,10 @@
 
 #include <stdlib.h>
 
-/* Each frame of a stack takes a system call. Nothing is reported of a call with a deeper stack until it returns. */
+/* Each frame of a stack takes a system call. A call with a deeper stack is not reported until it returns. */
 #define FRAMES_MAX	65536u
 
-/* The number of frames that one system call compares. */
+/* The number of frames compared by one system call. */
 #define FRAMES_AT_ONCE	64u
 
 /* Attempts to read a stack that is changing. */
@@ -25,31 +25,31 @@
 struct frame {
 	const zend_execute_data *at;
 	const zend_function *function;	/* NULL: none */
-	const zend_op *op;		/* as PHP has noted it; of an internal function it is anything */
+	const zend_op *op;		/* as noted by PHP; undefined for internal functions */
 };
 
-/* One that is shown. */
+/* A frame that is shown. */
 struct entry {
 	struct function_id function;
 	uint32_t line;
 };
 
-/* All that is made on the way. */
+/* Working memory of one report. */
 struct telling {
 	struct copies copies;
 	struct trie trie;
 	struct label_sets *sets;
 	struct message_scratch *scratch;
 	struct request_labels base, own;
-	struct frame *frames;		/* the innermost first */
+	struct frame *frames;		/* innermost first */
 	size_t frame_count, capacity;
-	struct entry *stack;		/* theirs, as far as they are shown; room for one more */
+	struct entry *stack;		/* the frames that are shown; room for one more */
 	size_t depth;
 };
 
 /* --- the stack */
 
-/* The answer of function_is_missing, from a copy of a function. */
+/* Like function_is_missing, for a copy of a function. */
 static bool is_missing(const zend_op_array *f)
 {
 	uint32_t flags;
@@ -62,7 +62,7 @@ static bool is_missing(const zend_op_array *f)
 	       !(flags & ZEND_ACC_ENUM);
 }
 
-/* The identity that trie.c gives a function, from a copy of it. False for what belongs to no function. */
+/* Gives a function, from its copy, the same identity as trie.c. False for frames that belong to no function. */
 static bool identify(struct telling *t, const struct closure_homes *homes, const zend_op_array *f, struct function_id *id)
 {
 	struct closure_home home = { .scope = f->scope };
@@ -112,7 +112,7 @@ static zend_execute_data *running(zend_execute_data *const *leaf)
 	return __atomic_load_n(leaf, __ATOMIC_ACQUIRE);
 }
 
-/* Reads frames, innermost first, and their functions. */
+/* Reads frames and their functions, innermost first. */
 static bool read_frames(struct telling *t, const zend_execute_data *frame)
 {
 	zend_execute_data copy;
@@ -125,8 +125,8 @@ static bool read_frames(struct telling *t, const zend_execute_data *frame)
 	return true;
 }
 
-/* An internal function may call others, so that what was read first need not have run beside what was read last. The innermost
- * frame continues; the others only do when their callee returns. */
+/* An internal function may call others, so frames read first and last need not have existed at the same time. The
+ * innermost frame continues; the others continue only when their callee returns. */
 static bool are_still(const struct telling *t, zend_execute_data *const *leaf)
 {
 	zend_execute_data copies[FRAMES_AT_ONCE];
@@ -147,7 +147,7 @@ static bool are_still(const struct telling *t, zend_execute_data *const *leaf)
 	return t->frame_count && running(leaf) == t->frames[0].at;
 }
 
-/* As stack.c and trie.c find it, by a copy of the function; 0 unknown. */
+/* Same line as in stack.c and trie.c, from a copy of the function; 0: unknown. */
 static uint32_t line_of(const zend_op_array *f, const zend_op *op)
 {
 	uintptr_t offset = (uintptr_t)op - (uintptr_t)f->opcodes;
@@ -181,7 +181,7 @@ static bool read_stack(struct telling *t, const struct open_samples *o, zend_exe
 			if (!read_function(function, &f))
 				return false;
 			shown = identify(t, o->homes, &f, &t->stack[t->depth].function);
-		} else if (shown) {		/* it calls itself */
+		} else if (shown) {		/* calls itself */
 			t->stack[t->depth] = t->stack[t->depth - 1];
 		}
 		if (shown && (function != last || op != last_op))
@@ -195,7 +195,7 @@ static bool read_stack(struct telling *t, const struct open_samples *o, zend_exe
 	return t->depth;
 }
 
-/* Cuts a stack that is too deep, as stack.c does. */
+/* Truncates a stack that is too deep, like stack.c. */
 static void cut_stack(struct telling *t, size_t max_depth)
 {
 	size_t half = max_depth / 2, rest = max_depth - half;
@@ -233,7 +233,7 @@ static bool copy_trie(struct telling *t, const struct trie *from)
 	return true;
 }
 
-/* Readers of the message merge equal stacks. */
+/* Equal stacks are merged by readers of the message. */
 static void add_stack(struct telling *t, unsigned root, uint64_t periods)
 {
 	uint32_t parent = root;
@@ -291,7 +291,7 @@ static void send_all(struct telling *t, const struct open_samples *o)
 	sender_close(&sender);
 }
 
-/* The stack is checked separately: its calls may end before the PHP thread reaches a safe point. */
+/* The stack is checked separately, since calls may end before the PHP thread reaches a safe point. */
 static bool is_still_valid(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
 {
 	return watch_settles(context) && o->holds(o->owner) && (!t->depth || are_still(t, context->frames));

@@ -1,4 +1,4 @@
-/* sampler.c: the life of a sampled request or unit. */
+/* sampler.c: begins and ends the sampling of requests and units. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -13,7 +13,8 @@
 
 #include "SAPI.h"
 
-/* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
+/* The first sample is taken after a random part of a period, so that short requests are sampled in proportion to
+ * their time. */
 static int64_t first_sample(struct sampler *s)
 {
 	return (int64_t)(random_share(&s->random) * (double)s->period_ns);
@@ -42,7 +43,7 @@ const char *sampler_prevented(void)
 	return delivery_reason();
 }
 
-/* The samples of this request are lost, and counted when it ends: then it is known how many they are. */
+/* Lost samples of this request are counted at its end, when their number is known. */
 static void begin_prevented(struct sampler *s)
 {
 	s->prevented = true;
@@ -63,16 +64,16 @@ static void end_prevented(struct sampler *s)
 
 /* --- requests */
 
-/* opcache.preload runs as a request too, in FPM's master: it has no request behind it, and no thread may be there. */
+/* opcache.preload also runs as a request, in FPM's master: no request follows, and there must be no thread. */
 static bool is_preloading(void)
 {
 	return SG(server_context) == NULL && strcmp(sapi_module.name, "fpm-fcgi") == 0;
 }
 
-/* One per thread, also without a sampler. */
+/* One per thread, even without a sampler. */
 ZEND_TLS enum sampler_state state;
 
-/* Whether what begins now is to be sampled (SAMPLER_SAMPLED), or why not. */
+/* Decides whether work that begins now is sampled (SAMPLER_SAMPLED), or why not. */
 static enum sampler_state draw(void)
 {
 	if (is_preloading())
@@ -98,7 +99,8 @@ void sampler_request_ending(void)
 		timer_deliver_rest(&THREAD_SAMPLER->timer);
 }
 
-/* Beside others one that is slightly late is left to them: in turns they lose as much as they gain. */
+/* If other work is sampled as well, a sample that is slightly late may go to that: on average both lose as much as
+ * they gain. */
 void sampler_releasing(void)
 {
 	if (THREAD_SAMPLER && THREAD_SAMPLER->holders == 1)
@@ -224,7 +226,7 @@ void sampler_request_end(void)
 
 /* --- for people */
 
-/* The timer stops when a program switches the JIT on. */
+/* The timer is stopped when a program enables the JIT. */
 static bool was_stopped(void)
 {
 	return THREAD_SAMPLER && THREAD_SAMPLER->active && !THREAD_SAMPLER->timer.running;

@@ -1,7 +1,7 @@
 /* sampler.h: takes samples of the running request and sends them.
  *
- * A timer of timers.h calls us at a safe point of the VM; the stack is merged into the trie, below the labels that hold at
- * that moment; the trie is sent when a request or unit ends, once a second in long ones, and when it has no room for more
+ * A timer of timers.h calls us at a safe point of the VM. The stack is merged into the trie, below the current
+ * labels. The trie is sent when a request or unit ends, once a second in long ones, and when it has no room for more
  * stacks or sets of labels: one message per set. Each PHP thread has its own trie and its own connection.
  *
  * Sampling is decided separately for the request and each unit in it (api/unit_class.c). The timer runs while any of
@@ -14,17 +14,17 @@
 
 #define SAMPLER_TIMES 128
 
-/* Counted since the process began, in all its threads; for phpinfo(). */
+/* Counts since the process began, over all threads; for phpinfo(). */
 struct sampler_stats {
-	uint64_t requests;		/* that were sampled, units among them */
-	uint64_t samples;		/* periods that were attributed */
-	uint64_t interrupts;		/* stacks walked: a late one counts for several periods */
-	uint64_t overhead_ns;		/* spent on them */
+	uint64_t requests;		/* sampled requests and units */
+	uint64_t samples;		/* periods that became samples */
+	uint64_t interrupts;		/* stacks walked: a late one covers several periods */
+	uint64_t overhead_ns;		/* time spent on them */
 	uint64_t times[SAMPLER_TIMES];	/* histogram of their durations, by quarter octaves of nanoseconds */
 	uint64_t no_thread;		/* requests not sampled because no thread could be created */
-	uint64_t no_memory;		/* the same, for memory */
-	uint64_t prevented;		/* the same, for the reason of sampler_prevented */
-	uint64_t messages;		/* handed over */
+	uint64_t no_memory;		/* requests not sampled for lack of memory */
+	uint64_t prevented;		/* requests not sampled for the reason of sampler_prevented */
+	uint64_t messages;		/* messages sent */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples */
 };
 
@@ -43,50 +43,51 @@ enum sampler_state {
 void sampler_startup(void);
 void sampler_shutdown(void);
 
-/* Decides for the request; the result is in STROBE_G(unsampled). */
+/* Decides whether to sample the request; the result is in STROBE_G(unsampled). */
 void sampler_request_start(void);
 
-/* Ends all sampled work of the request; the same. */
+/* Ends all sampled work of the request. */
 void sampler_request_ending(void);
 void sampler_request_end(void);
 
-/* Whether to sample work that begins now: by strobe.mode, and at random by strobe.request_rate. */
+/* Decides whether to sample work that begins now: by strobe.mode, and at random by strobe.request_rate. */
 bool sampler_draw(void);
 
-/* Work that is sampled begins. False if it cannot be, which is counted. Its labels are those of the request until it ends. */
+/* Begins sampling of work. False if that is impossible, which is counted. Until the work ends, its labels are those
+ * of the request. */
 bool sampler_hold(void);
 
-/* It ends; its samples are sent. Before its labels cease to hold sampler_releasing must have been called: the last period may be over,
- * and if nothing else is sampled no tick comes for it any more. */
+/* Ends sampling of work, and sends its samples. Call sampler_releasing before the labels change: the last period may
+ * have ended, and if nothing else is sampled there will be no further tick. */
 void sampler_releasing(void);
 void sampler_release(void);
 
-/* Sends the samples that there are. */
+/* Sends the samples taken so far. */
 void sampler_flush(void);
 
 
-/* In GSHUTDOWN, with STROBE_G(sampler) of the thread that ends; NULL is fine. */
+/* Call it in GSHUTDOWN, with STROBE_G(sampler) of the ending thread; NULL is fine. */
 struct sampler;
 void sampler_thread_end(struct sampler *s);
 
-/* Takes a pending tick now: before labels change, since it belongs to the previous ones. */
+/* Takes a pending tick now. Call it before labels change, since the tick belongs to the previous ones. */
 void sampler_catch_up(void);
 
 bool sampler_active(void);		/* the request of this thread is sampled */
 enum sampler_state sampler_state(void);
 
-/* The reason in one sentence why this process cannot take samples now, or NULL if it can. */
+/* Returns the reason, in one sentence, why this process cannot take samples now; NULL if it can. */
 const char *sampler_prevented(void);
 
-/* The connection of this thread; NULL if it never had a sample. */
+/* Returns the connection of this thread; NULL if it never had a sample. */
 const struct sender *sampler_sender(void);
 
-/* Samples of the running request up to now, and for how many seconds they have been taken. */
+/* Returns the number of samples of the running request so far, and the seconds during which they were taken. */
 uint64_t sampler_request_samples(double *ret_seconds);
 
 void sampler_stats(struct sampler_stats *ret);
 
-/* The quantile of the durations of stack walks, in nanoseconds, to a quarter octave. */
+/* Returns a quantile of the durations of stack walks, in nanoseconds, to a quarter octave. */
 uint64_t sampler_time_share(const struct sampler_stats *stats, double share);
 
 #endif

@@ -1,4 +1,4 @@
-/* sampler_private.h: the sampler of a PHP thread, as the files behind sampler.h share it. */
+/* sampler_private.h: the sampler of a PHP thread, shared by the implementation of sampler.h. */
 #ifndef STROBE_SAMPLER_PRIVATE_H
 #define STROBE_SAMPLER_PRIVATE_H
 
@@ -18,48 +18,48 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/* Written by the thread they belong to, read by any. */
+/* Written by the owning thread, read by any. */
 struct counters {
 	_Atomic uint64_t requests, samples, interrupts, overhead_ns, no_thread, prevented, messages;
 	_Atomic uint64_t times[SAMPLER_TIMES], lost[STROBE_DROP_REASONS];
 };
 
-/* One per PHP thread that has been sampled. Samplers of threads that have ended are reused; none is freed before the
+/* One per PHP thread that has been sampled. Samplers of threads that have ended are reused, and freed only when the
  * module shuts down, so the list may be walked at any time. */
 struct sampler {
 	struct sampler *next;
 	_Atomic bool used;
 
 	bool active;			/* samples are taken */
-	unsigned holders;		/* the request and its units, as far as they are sampled */
-	bool prevented;			/* it should be sampled, but cannot */
-	int64_t began_ns;		/* then, by its clock: when the first sample would have been due, less a period */
-	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request began */
-	uint64_t before;		/* samples of requests before */
+	unsigned holders;		/* number of works that are sampled: the request and its units */
+	bool prevented;			/* sampling was requested, but is impossible */
+	int64_t began_ns;		/* if so, on its clock: when the first sample was due, minus a period */
+	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: start of the request */
+	uint64_t before;		/* samples of previous requests */
 	int64_t reported_ns;		/* CLOCK_MONOTONIC: when losses were last reported without samples; 0: never */
 	struct strobe_timer timer;
 	bool cpu;
 	int64_t period_ns;
 	size_t max_depth;
 	bool lines;			/* executed lines are recorded, too */
-	int64_t flush_ns;		/* CLOCK_MONOTONIC: when to send next */
-	uint64_t start_ns;		/* since 1970: what the trie covers begins here */
+	int64_t flush_ns;		/* CLOCK_MONOTONIC: time of the next message */
+	uint64_t start_ns;		/* since 1970: start of the time covered by the trie */
 
 	pid_t pid;
-	unsigned forks;			/* the count of sampler_threads.c at the last look */
+	unsigned forks;			/* the count of sampler_threads.c at the last check */
 	struct random random;
 
 	struct stack stack;
 	struct trie trie;
 	struct label_sets *sets;
-	uint32_t labels_version;	/* version in STROBE_G when `root` was found */
-	unsigned root;			/* root in the trie, for the labels that hold; LABEL_SETS: not known */
+	uint32_t labels_version;	/* version in STROBE_G for which `root` is valid */
+	unsigned root;			/* root in the trie for the current labels; LABEL_SETS: unknown */
 	struct message_scratch *scratch;
-	struct request_labels labels;	/* labels of the request, without those that the program has given */
+	struct request_labels labels;	/* labels of the request, without those set by the program */
 	char path[108];			/* path of the socket, for the ticker's thread, which sends samples while this one cannot */
-	const zend_strobe_globals *globals;	/* globals of the thread, for the same */
+	const zend_strobe_globals *globals;	/* globals of the thread, for the same purpose */
 	const struct closure_homes *homes;
-	_Atomic uint32_t sequence;		/* changes with samples or their meaning; odd during a change */
+	_Atomic uint32_t sequence;		/* changes with the samples or their meaning; odd during a change */
 	struct sender sender;
 	struct counters counters;
 };
@@ -78,8 +78,8 @@ static inline void sampler_count(_Atomic uint64_t *counter, uint64_t n)
 	atomic_store_explicit(counter, before + n, memory_order_relaxed);
 }
 
-/* Around each change of what open_call.c reads: `sequence` is odd meanwhile. Returns whether it was not so already, and
- * sampler_changed is to be called. */
+/* Call these around each change of data that open_call.c reads, which makes `sequence` odd in between. Returns false
+ * for a nested change; call sampler_changed only if true. */
 static inline bool sampler_changing(struct sampler *s)
 {
 	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
@@ -105,7 +105,7 @@ static inline enum timer_clock sampler_clock(const struct sampler *s)
 
 /* --- sampler.c */
 
-/* Starts the timer, and a new period of time that the samples cover. */
+/* Starts the timer, and a new period of time covered by samples. */
 void sampler_begin(struct sampler *s);
 
 /* --- samples.c: samples until they are sent */
@@ -113,7 +113,7 @@ void sampler_begin(struct sampler *s);
 /* Called by the timer. */
 void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m);
 
-/* Sends the trie's samples, and empties it; or only empties it. */
+/* Sends the trie's samples and empties it; or only empties it. */
 void sampler_send(struct sampler *s);
 void sampler_forget(struct sampler *s);
 int64_t sampler_next_flush(void);
@@ -127,18 +127,19 @@ void sampler_publish(struct sampler *s);
 
 /* --- open_call.c */
 
-/* From now on, with strobe.flush_waiting, the ticker reports calls in which the thread reaches no safe point. */
+/* With strobe.flush_waiting, makes the ticker report calls in which the thread reaches no safe point. */
 void sampler_watch(struct sampler *s);
 
 /* --- sampler_threads.c: the samplers of all threads */
 
-/* This thread's, made if it is the first time; NULL without memory. */
+/* Returns this thread's sampler, created on first use; NULL without memory. */
 struct sampler *sampler_get(void);
 
-/* Maps the memory that samples take. False without memory. */
+/* Maps the memory needed for samples. False without memory. */
 bool sampler_map(struct sampler *s);
 
-/* A forked child has copies of its parent's samples, connections and random numbers, and one thread. */
+/* Whether this is a forked child, which has copies of its parent's samples, connections and random numbers, and a
+ * single thread. */
 bool sampler_is_child(const struct sampler *s);
 void sampler_become_child(struct sampler *s);
 

@@ -1,4 +1,4 @@
-/* sampler_threads.c: one sampler per PHP thread, for all of its requests. */
+/* sampler_threads.c: one sampler per PHP thread, reused for all of its requests. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -19,11 +19,11 @@ struct sampler *strobe_thread_sampler;
 #endif
 
 static _Atomic(struct sampler *) samplers;
-static _Atomic unsigned forks;			/* between the first process and this one */
+static _Atomic unsigned forks;			/* number of forks between the first process and this one */
 static _Atomic uint64_t no_memory;
-static bool up;					/* the module is */
+static bool up;					/* the module is running */
 
-/* Memory for the deepest stack of any setting, mapped once; pages that are not touched cost nothing. */
+/* Memory for the deepest stack that any setting allows, mapped once; untouched pages cost nothing. */
 #define STACK_BYTES ((STROBE_MAX_DEPTH + 1) * sizeof(struct stack_frame))
 
 static bool map_stack(struct stack *s)
@@ -52,7 +52,7 @@ bool sampler_map(struct sampler *s)
 	       (s->scratch || (s->scratch = message_map()));
 }
 
-/* Frees everything but the counts. */
+/* Frees everything except the counts. */
 static void leave(struct sampler *s)
 {
 	sender_close(&s->sender);
@@ -126,7 +126,7 @@ bool sampler_is_child(const struct sampler *s)
 	return s->forks != atomic_load_explicit(&forks, memory_order_relaxed);
 }
 
-/* At the child's first safe point. */
+/* Runs at the child's first safe point. */
 static void forked(void)
 {
 	if (!THREAD_SAMPLER || !sampler_is_child(THREAD_SAMPLER))
@@ -155,7 +155,7 @@ void sampler_startup(void)
 	timers_startup(forked);
 }
 
-/* Samplers of threads that outlive the module are gone already. */
+/* Samplers of threads that outlive the module have already been freed. */
 void sampler_thread_end(struct sampler *s)
 {
 	if (!s || !up)

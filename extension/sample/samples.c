@@ -113,7 +113,7 @@ static zend_never_inline void find_root(struct sampler *s)
 	s->labels_version = STROBE_G(labels_version);
 }
 
-/* The root of the trie for the labels that hold now. */
+/* Returns the root of the trie for the current labels. */
 static inline unsigned current_root(struct sampler *s)
 {
 	if (UNEXPECTED(s->root == LABEL_SETS || s->labels_version != STROBE_G(labels_version)))

@@ -1,9 +1,10 @@
-/* short_slice.h: short scheduling slices on Linux, for a thread that runs for microseconds, on time.
+/* short_slice.h: requests short scheduling slices on Linux, for a thread that runs only for microseconds but must be
+ * on time.
  *
- * Since Linux 6.6 a thread that wakes up on a processor where another one runs mostly waits until that one blocks or
- * its slice, some milliseconds, is over; and the scheduler likes to put the threads of one process on one processor. A
- * ticker would then only see the program at moments when it waits. One that requests a shorter slice (since Linux
- * 6.12) runs at once.
+ * Since Linux 6.6 a thread that wakes up on a busy CPU usually waits until the running thread blocks or its slice, a
+ * few milliseconds, is over; and the scheduler tends to put threads of one process on the same CPU. A ticker would
+ * then see the program only when it blocks. A thread that requests a shorter slice (since Linux 6.12) runs
+ * immediately.
  */
 #ifndef STROBE_SHORT_SLICE_H
 #define STROBE_SHORT_SLICE_H
@@ -15,7 +16,7 @@
 
 #define SHORT_SLICE_NS 100000
 
-/* For the calling thread. Older kernels ignore it. */
+/* Applies to the calling thread. Older kernels ignore it. */
 static inline void request_short_slice(void)
 {
 	/* struct sched_attr, which C libraries do not declare yet. */

@@ -33,7 +33,8 @@ static zend_never_inline const zend_execute_data *next_real_frame(const zend_exe
 	return frame;
 }
 
-/* Frames without a function are skipped; a generator that delegates has a placeholder that knows the real one. */
+/* Frames without a function are skipped; a delegating generator is represented by a placeholder, from which the real
+ * frame can be found. */
 static zend_always_inline const zend_execute_data *real_frame(const zend_execute_data *frame)
 {
 	return EXPECTED(!frame || (frame->func && !function_is_missing(frame->func))) ? frame : next_real_frame(frame);
@@ -49,7 +50,7 @@ static void swap_range(struct stack_frame *p, size_t from, size_t to)
 	}
 }
 
-/* Rotates the ring so that it begins at `first`: by turning both parts and then the whole, in place. */
+/* Rotates the ring in place so that it begins at `first`, by reversing both parts and then the whole. */
 static void unroll(struct stack_frame *ring, size_t size, size_t first)
 {
 	STROBE_ASSERT(first < size);
@@ -58,7 +59,7 @@ static void unroll(struct stack_frame *ring, size_t size, size_t first)
 	swap_range(ring, 0, size);
 }
 
-/* Puts the functions that have returned since the moment in front, the innermost first. Returns how many. */
+/* Puts the functions that have returned since the moment in front, innermost first. Returns their number. */
 static size_t put_returned(struct stack_frame *f, const struct tick_snapshot *m, size_t room)
 {
 	size_t count = MIN(m->returned_count, room);
@@ -68,18 +69,18 @@ static size_t put_returned(struct stack_frame *f, const struct tick_snapshot *m,
 	return count;
 }
 
-/* PHP notes no opcode in the frame of an internal function: the field is stale. */
+/* PHP does not store an opcode in the frame of an internal function: the field is stale. */
 static inline struct stack_frame frame_now(const zend_execute_data *frame)
 {
 	return (struct stack_frame){ frame->func, ZEND_USER_CODE(frame->func->type) ? frame->opline : NULL };
 }
 
-/* The calls of a note that have not been met yet. */
+/* The calls of a note that have not been matched yet. */
 struct noted {
 	const struct noted_call *next, *end;
 };
 
-/* Returns a frame with the opcode that it ran at the tick. At the safe point it may run, or call, something else. */
+/* Returns a frame with its opcode at the tick. At the safe point it may execute, or call, something else. */
 static struct stack_frame frame_then(const zend_execute_data *frame, struct noted *noted)
 {
 	for (const struct noted_call *call = noted->next; call < noted->end; call++)
@@ -97,7 +98,7 @@ const zend_op *stack_op(const zend_function *f, const zend_op *op)
 
 	if (!f || !ZEND_USER_CODE(f->type) || !op)
 		return NULL;
-	/* While an exception is on its way, frames stand at opcodes of PHP's own. */
+	/* While an exception propagates, frames point to opcodes of PHP's own. */
 	if ((uintptr_t)op - (uintptr_t)EG(exception_op) < sizeof(EG(exception_op)))
 		op = EG(opline_before_exception);
 	offset = (uintptr_t)op - (uintptr_t)f->op_array.opcodes;
@@ -115,15 +116,15 @@ void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_de
 	s->elided_at = 0;
 	s->rootless = false;
 	n = put_returned(f, m, half);
-	/* The first half is kept as it comes; what follows goes round in a ring that in the end holds the root. One
-	 * place between them is for the NULL. */
+	/* The first half is stored as is; what follows goes through a ring that finally has the frames at the root.
+	 * One element between them is left for the NULL. */
 	for (; frame && n < half && noted.next < noted.end; frame = real_frame(above(frame)))
 		f[n++] = frame_then(frame, &noted);
 	for (; frame && n < half; frame = real_frame(above(frame)))
 		f[n++] = frame_now(frame);
 	for (; frame && n < max_depth; frame = real_frame(above(frame)))
 		f[1 + n++] = frame_now(frame);
-	/* Compiled code does not note its opcodes, except calls. */
+	/* Compiled code stores its opcode only for calls. */
 	if (!m->returned_count && jit_may_run())
 		f[0].op = NULL;
 	STROBE_ASSERT(n <= max_depth);

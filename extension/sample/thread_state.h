@@ -1,4 +1,4 @@
-/* thread_state.h: checks whether a thread of this process sleeps, in Linux' /proc. Opens a file. */
+/* thread_state.h: checks in Linux' /proc whether a thread of this process sleeps. Opens a file. */
 #ifndef STROBE_THREAD_STATE_H
 #define STROBE_THREAD_STATE_H
 
@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* True if it waits in a system call and can be woken by a signal: not if it waits for its memory, is stopped, or has only lost its
- * processor; nor if that cannot be found out. */
+/* Returns true if the thread waits in a system call and can be woken by a signal; not if it waits for memory, is
+ * stopped, or has only been preempted; nor if the state is unknown. */
 static inline bool thread_sleeps(pid_t tid)
 {
 	char path[64], text[128];
@@ -25,7 +25,7 @@ static inline bool thread_sleeps(pid_t tid)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	end = strrchr(text, ')');	/* end of the name, which may hold anything */
+	end = strrchr(text, ')');	/* end of the name, which may contain anything */
 	return end && strncmp(end, ") S", 3) == 0;
 }
 

@@ -1,4 +1,4 @@
-/* tick_note.c: writes notes at ticks, and hands them over at safe points. */
+/* tick_note.c: writes notes at ticks, and passes them on at safe points. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -13,7 +13,7 @@
 
 #include "zend_alloc_sizes.h"
 
-/* Attempts to write a note, which restarts if the program advanced meanwhile. */
+/* Attempts to write a note; each restarts because the program advanced in between. */
 #define ATTEMPTS	8
 
 enum { FREE, WRITTEN, BUSY };
@@ -25,7 +25,7 @@ static zend_execute_data *running(zend_execute_data *const *leaf)
 	return __atomic_load_n(leaf, __ATOMIC_ACQUIRE);
 }
 
-/* Whether that memory may be loaded from. */
+/* Whether that memory may be loaded directly. */
 static zend_always_inline bool is_mapped(uintptr_t mapped, const void *p, size_t size)
 {
 	uintptr_t offset = (uintptr_t)p - mapped;
@@ -33,12 +33,12 @@ static zend_always_inline bool is_mapped(uintptr_t mapped, const void *p, size_t
 	return mapped && offset <= ZEND_MM_CHUNK_SIZE - size && offset % sizeof(void *) == 0;
 }
 
-/* The part of a function that says which one it is. */
+/* The size of the part of a function that identifies it. */
 #define HEAD (offsetof(zend_op_array, filename) + sizeof(zend_string *))
 
 #define READ(head, type, field) (*(const type *)((head) + offsetof(zend_op_array, field)))
 
-/* Reads what tells a function from another one that has its memory later, from its head or a copy of that. */
+/* Reads the fields that distinguish a function from a later one in the same memory, from its head or a copy. */
 static void identify(struct noted_call *call, const char *head)
 {
 	call->name = READ(head, zend_string *, function_name);
@@ -46,12 +46,12 @@ static void identify(struct noted_call *call, const char *head)
 	if (!ZEND_USER_CODE(READ(head, zend_uchar, type))) {
 		call->code = *(const void *const *)(head + offsetof(zend_internal_function, handler));
 		call->op = NULL;
-		/* PHP's own frame at the bottom of a fiber's stack belongs to no function. */
+		/* PHP's own frame at the bottom of a fiber's stack does not belong to a function. */
 		if (!call->name)
 			call->function = NULL;
 		return;
 	}
-	/* PHP releases its name while it runs. The function that it calls is noted. */
+	/* PHP releases the name of a trampoline while it runs. The function called by it is noted. */
 	if (READ(head, uint32_t, fn_flags) & ZEND_ACC_CALL_VIA_TRAMPOLINE) {
 		call->function = NULL;
 		return;
@@ -78,7 +78,7 @@ static bool read_frame(const zend_execute_data *frame, struct head *ret)
 	return true;
 }
 
-/* A frame that may be loaded from: its function and its caller, right behind each other. */
+/* Loads function and caller of a mapped frame together. */
 static struct head load_frame(const zend_execute_data *frame)
 {
 	struct head h;
@@ -89,14 +89,14 @@ static struct head load_frame(const zend_execute_data *frame)
 	return h;
 }
 
-/* The frame of the innermost call. The next load is from that frame, in which another call may begin at any moment, so the
- * address translation is warmed up first. */
+/* Returns the frame of the innermost call. The next load is from that frame, in which another call may begin at any
+ * moment, so the address translation is warmed up first. */
 static const zend_execute_data *find_innermost(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
 	const void *before = n->notes[n->last].calls[0].frame;
 
-	note->read_ns = ticker_now(0);		/* first: it takes time, during which the calls would advance */
-	/* The page, not the line: that one is the program's. */
+	note->read_ns = ticker_now(0);		/* first, because it takes time during which the calls would advance */
+	/* Warms up the TLB, not the cache line, which the program is using. */
 	if (is_mapped(n->mapped, before, sizeof(zend_execute_data)))
 		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
 	return running(leaf);
@@ -114,7 +114,7 @@ static void note_call(const struct tick_notes *n, struct tick_note *note, const 
 		identify(call, (const char *)h->function);
 }
 
-/* Whether the two innermost calls are still those that were noted: a frame may be at the same address again, for another call. */
+/* Whether the two innermost calls are still the noted ones: another call may have a frame at the same address. */
 static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 {
 	struct head h = { 0 };
@@ -133,9 +133,9 @@ static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 	return true;
 }
 
-/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; restarting whenever the
- * program has advanced would favor functions that run long, so the note says that it is not sure instead. System
- * calls take long enough for a loop to come round, so they never make it sure. */
+/* Returns whether the calls existed at one instant, or nearly. Loads take a few nanoseconds; restarting whenever the
+ * program has advanced would favor functions that run long, so the note is marked as unsure instead. System calls
+ * take long enough for a loop to come around, so with them the note is always unsure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
 	const zend_execute_data *first = find_innermost(n, note, leaf), *frame = first;
@@ -159,7 +159,7 @@ static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_
 	return true;
 }
 
-/* The other functions, by one system call. */
+/* Identifies the other functions with one system call. */
 static void identify_others(struct tick_note *note)
 {
 	char heads[TICK_NOTE_DEPTH][HEAD] __attribute__((aligned(sizeof(void *))));
@@ -178,8 +178,7 @@ static void identify_others(struct tick_note *note)
 		identify(calls[i], heads[i]);
 }
 
-/* Drops calls that changed while they were read, and all inside of them: they may be of
- * different moments. */
+/* Drops calls that changed while they were read, and everything inside them, which may be from another moment. */
 static void drop_unsure(struct tick_note *note)
 {
 	unsigned sure = note->depth;
@@ -214,7 +213,7 @@ static bool same_calls(const struct tick_note *a, const struct tick_note *b)
 	       memcmp(a->calls, b->calls, a->depth * sizeof(*a->calls)) == 0;
 }
 
-/* Counts one more tick for a note that has been written, if it is still there. */
+/* Adds one more tick to an existing note, if it has not been taken. */
 static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *with)
 {
 	unsigned expected = WRITTEN;
@@ -231,7 +230,8 @@ static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *
 	return true;
 }
 
-/* Only the ticking thread writes notes, so it may read them at any time. When there is no room, the newest stands for more. */
+/* Only the ticking thread writes notes, so it may read them at any time. If there is no room, the newest note covers
+ * more ticks. */
 static void add(struct tick_notes *n, const struct tick_note *note)
 {
 	unsigned place = TICK_NOTES;
@@ -277,7 +277,7 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 	if (!whole)
 		drop_unsure(&note);
 	identify_others(&note);
-	/* Compiled code keeps where it is to itself, but for calls. */
+	/* Compiled code stores its position only for calls. */
 	if (note.depth && jit_may_run())
 		note.calls[0].op = NULL;
 	if (!works && may_wait(&note))
@@ -291,7 +291,7 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 
 /* --- in the PHP thread */
 
-/* A heap of PHP's own lies in its first chunk, which begins with the heap's address. PHP's stack mostly lies in it, too. */
+/* The first chunk of a PHP heap begins at the heap's address, and usually contains PHP's stack as well. */
 void tick_notes_init(struct tick_notes *n)
 {
 	const zend_mm_heap *heap = zend_mm_get_heap(), *first;
@@ -316,7 +316,7 @@ unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES],
 			continue;
 		}
 		ret[count] = n->notes[slot];
-		/* The newest one is last. */
+		/* The newest one must be last. */
 		if (count && ret[count - 1].last_ns > ret[count].last_ns) {
 			struct tick_note newer = ret[count - 1];
 

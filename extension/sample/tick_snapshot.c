@@ -1,7 +1,7 @@
 /* tick_snapshot.c: finds the functions in PHP's tables that a note identifies by address.
  *
- * Functions that are written down in a table stay until the request ends. Closures and the file scope of scripts go away, and
- * others take their memory: they are known by what the note has read of them.
+ * Functions in PHP's tables stay until the request ends. Closures and file scopes of scripts are freed, and others
+ * reuse their memory, so they are identified by the fields that the note has read.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -17,7 +17,7 @@
 #include "SAPI.h"
 #include "zend_closures.h"
 
-/* The depth below the safe point to which a noted call is searched: calls since the tick are not deeply nested. */
+/* A noted call is searched down to this depth below the safe point: calls since the tick are not deeply nested. */
 #define LOOK_BELOW	16
 
 #define LONGEST_NAME	1024
@@ -55,8 +55,8 @@ static zend_function *look_up(HashTable *table, const struct name *name)
 	return zend_hash_str_find_ptr_lc(table, name->text, name->length);
 }
 
-/* Copies of one function are equivalent: classes have their own of the methods they inherit, and a closure that was made
- * of a function is a copy of that. */
+/* Copies of a function are equivalent: classes have copies of inherited methods, and a closure created from a
+ * function is a copy of it. */
 static const zend_function *with_code(const zend_function *f, const void *code)
 {
 	return f && code_of(f) == code ? f : NULL;
@@ -74,7 +74,7 @@ static zend_class_entry *find_class(const zend_class_entry *noted)
 	return ce == noted ? ce : NULL;
 }
 
-/* Property hooks are listed with these: "$name::get". */
+/* Property hooks are listed with these names: "$name::get". */
 static const zend_function *find_hook(zend_class_entry *ce, const struct name *name, const void *code)
 {
 #if PHP_VERSION_ID >= 80400
@@ -107,7 +107,7 @@ static const zend_function *find_named(const struct noted_call *call)
 	return f ? f : find_hook(ce, &name, call->code);
 }
 
-/* A closure's function lies in its object, which PHP's list of objects knows while it lives. */
+/* A closure's function is inside its object, which is in PHP's list of objects while it lives. */
 static const zend_function *find_closure(const zend_function *noted)
 {
 	zend_object *o = (zend_object *)((char *)noted - sizeof(zend_object)), copy;
@@ -118,7 +118,7 @@ static const zend_function *find_closure(const zend_function *noted)
 	return zend_get_closure_method_def(o) == noted ? noted : NULL;
 }
 
-/* The closure with that code among those that are written in a function, or in one of those. */
+/* Finds the closure with that code among those defined in a function, or nested in them. */
 static const zend_function *find_definition(const zend_function *in, const void *code)
 {
 	const zend_function *f = NULL;
@@ -131,7 +131,7 @@ static const zend_function *find_definition(const zend_function *in, const void 
 	return f;
 }
 
-/* Most closures are written in a function that still runs, or that ran at the tick. */
+/* Most closures are defined in a function that is still running, or was at the tick. */
 static const zend_function *find_definition_near(const struct tick_snapshot *m, const void *code)
 {
 	const zend_execute_data *frame = m->frame;
@@ -191,8 +191,8 @@ static bool is_cached(const struct found_functions *found, const struct noted_ca
 	return found->at[slot].code == call->code && found->at[slot].scope == call->scope && found->at[slot].name == call->name;
 }
 
-/* Functions in the tables stay until the request ends, and so does their code. Code that belongs to none of them may be freed, and
- * its address may come to be that of a function that is declared later. */
+/* Functions in the tables, and their code, stay until the request ends. Other code may be freed, and its address
+ * reused by a function that is declared later. */
 static const zend_function *search_tables(struct found_functions *found, const struct noted_call *call)
 {
 	size_t slot = slot_of(call);
@@ -212,7 +212,7 @@ static const zend_function *search_tables(struct found_functions *found, const s
 	return f;
 }
 
-/* A placeholder function for the file scope of a script. */
+/* Makes a placeholder function for the file scope of a script. */
 static const zend_function *placeholder_of_file(struct tick_snapshot *m, zend_string *name)
 {
 	zend_op_array *file = &m->stand_ins[m->returned_count];
@@ -223,7 +223,8 @@ static const zend_function *placeholder_of_file(struct tick_snapshot *m, zend_st
 	return (const zend_function *)file;
 }
 
-/* Closures of one definition may have different scopes, as in classes that use a trait; the definition has none of them. */
+/* Closures of one definition may have different scopes, as in classes that use a trait; the definition itself has
+ * none. */
 static const zend_function *placeholder_of_closure(struct tick_snapshot *m, const zend_function *definition, const zend_class_entry *noted)
 {
 	zend_op_array *closure = &m->stand_ins[m->returned_count];
@@ -236,7 +237,7 @@ static const zend_function *placeholder_of_closure(struct tick_snapshot *m, cons
 	return (const zend_function *)closure;
 }
 
-/* The file scope of a script that has ended: the name must be that of a file that was included. */
+/* Finds the file scope of a script that has ended: its name must be that of an included file. */
 static const zend_function *find_file(struct tick_snapshot *m, const zend_string *noted)
 {
 	struct name name;
@@ -257,7 +258,8 @@ static zend_string *first_key(HashTable *table)
 	return NULL;
 }
 
-/* The main script is the first file that was included, unless another one is prepended. Code of a command line has no file. */
+/* The main script is the first included file, unless another one is prepended. Code from the command line has no
+ * file. */
 void tick_snapshot_take_script(struct tick_snapshot *m)
 {
 	const char *path = SG(request_info).path_translated;
@@ -272,8 +274,8 @@ void tick_snapshot_take_script(struct tick_snapshot *m)
 	m->returned[m->returned_count++] = placeholder_of_file(m, name);
 }
 
-/* Finds a function that ran at the tick and has returned since; NULL if PHP's tables do not have it. A noted address is never
- * followed: it may have become something else. */
+/* Finds a function that was running at the tick and has returned since; NULL if it is not in PHP's tables. A noted
+ * address is never dereferenced, since the memory may have been reused. */
 static const zend_function *find_returned(struct found_functions *found, struct tick_snapshot *m, const struct noted_call *call)
 {
 	const zend_function *f;
@@ -294,7 +296,7 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 	return f;
 }
 
-/* The same of a function that was not found. */
+/* Whether the function was already searched without result. */
 static bool was_missing(const struct noted_call *call)
 {
 	const zend_class_entry *ce = call->scope && call->code ? find_class(call->scope) : NULL;
@@ -311,7 +313,8 @@ static bool is_noted(const zend_execute_data *frame, const struct noted_call *ca
 	return !frame || !call->code || !frame->func || code_of(frame->func) == call->code;
 }
 
-/* A frame is at the same address again for another call of the same function, such as the next step of a fiber: its caller tells. */
+/* Another call of the same function, such as the next step of a fiber, may have a frame at the same address, so the
+ * caller is compared. */
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)
 {
 	const struct noted_call *call = &note->calls[i];
@@ -347,7 +350,7 @@ void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, z
 	for (i--; i-- > 0;) {
 		const zend_function *f;
 
-		/* The generator that it stands for cannot be reached any more once the one that it delegates to has returned. */
+		/* The generator it represents can no longer be reached once the one it delegates to has returned. */
 		if (note->calls[i].placeholder)
 			break;
 		if (!note->calls[i].function)

@@ -27,7 +27,7 @@
 /* A CPU deadline that is nearly reached is checked again after this long at the earliest. */
 #define CPU_GRAIN_NS 50000
 
-/* The longest that a PHP thread waits for `fire` to return. */
+/* A PHP thread waits at most this long for `fire` to return. */
 #define FINISH_NS 20000
 
 /* The value of `sleep_until` while the ticker scans the slots. */
@@ -39,34 +39,34 @@ enum state { NONE, STARTING, RUNNING };
 struct ticker_slot {
 	struct ticker_slot *next;
 	_Atomic bool used;
-	_Atomic(void *) target;			/* NULL: fire no more */
+	_Atomic(void *) target;			/* NULL: do not fire */
 	_Atomic bool firing;			/* the ticker may be about to use the target that it has read */
 	_Atomic bool fired;
 	_Atomic int64_t at[TICKER_CLOCKS];
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
 	_Atomic pid_t thread;
-	_Atomic int64_t watch_ns;		/* interval of checks of the thread; 0: never */
+	_Atomic int64_t watch_ns;		/* interval for checking the thread; 0: never */
 	_Atomic(ticker_watcher *) watcher;
 	_Atomic bool is_watching;		/* like `firing`, for `watcher`, which may take longer */
 
-	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
-	int64_t cpu_ns;				/* CPU time used when the ticker looked last */
-	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
-	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
-						 * grows; 0: it does not */
+	/* Private to the ticker, while CPU time is over and the thread has not been seen working. */
+	int64_t cpu_ns;				/* CPU time at the ticker's last check */
+	int64_t pause_ns;			/* pause until the next check; 0: not checked yet */
+	int64_t probe_ns;			/* CLOCK_MONOTONIC: end of a short sleep to see whether CPU time
+						 * grows; 0: not sleeping */
 	int64_t watch_due_ns;			/* CLOCK_MONOTONIC: the next call of `watcher` */
 };
 
-/* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
- * whether the ticker sleeps longer than that. The ticker reads `word`, marks itself awake, reads the deadlines,
- * stores how long it means to sleep, and sleeps unless the word has changed. All are sequentially consistent: either
- * the ticker sees the deadline, or the PHP thread sees the ticker awake or asleep and changes the word. */
+/* `sleep_until` and the deadlines form a handshake. A PHP thread stores the deadline and then checks whether the
+ * ticker sleeps longer than that. The ticker reads `word`, marks itself awake, reads the deadlines, stores how long
+ * it intends to sleep, and sleeps unless the word has changed. All accesses are sequentially consistent: either the
+ * ticker sees the deadline, or the PHP thread sees the ticker awake or asleep and changes the word. */
 static struct {
 	pthread_t thread;
 	_Atomic int state;
 	_Atomic bool stop;
-	_Atomic uint32_t started;		/* a futex too: 1 once the thread runs our code */
+	_Atomic uint32_t started;		/* another futex: 1 once the thread runs our code */
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
 	_Atomic(struct ticker_slot *) slots;
@@ -112,19 +112,19 @@ static int64_t after(int64_t now, int64_t ns)
 	return now == TICKER_NEVER || ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
 }
 
-/* A late thread is probed this many times per period; less and less often while it uses no CPU time at all, but at least once in
- * this many periods. */
+/* A late thread is probed this many times per period, and less often while it uses no CPU time at all, but at least
+ * once in this many periods. */
 #define LOOKS		4
 #define LONGEST_PAUSE	4
 
-/* After this many periods a tick comes even if the thread was never seen to work. */
+/* After this many periods a tick is delivered even if the thread was never seen working. */
 #define LATEST		16
 
-/* A probe that overslept by more than this is inconclusive: the thread may have stopped working meanwhile. */
+/* A probe that overslept by more than this is inconclusive, since the thread may have stopped working in between. */
 #define OVERSLEPT_NS	(2 * CPU_GRAIN_NS)
 
-/* The time until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
- * fast as real time, and that of a blocked thread not at all: the rest only says when to check again. */
+/* Returns the time until the deadline, 0 or less if it has passed; TICKER_NEVER if there is none. CPU time passes at
+ * most as fast as real time, and not at all in a blocked thread, so the result is only when to check again. */
 static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 {
 	int64_t at = atomic_load(&s->at[clock]);
@@ -134,7 +134,7 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	if (at == TICKER_NEVER)
 		return TICKER_NEVER;
 	if (clock && !read_clock(atomic_load(&s->cpu_clock), &now))
-		return TICKER_NEVER;		/* its thread is gone */
+		return TICKER_NEVER;		/* its thread has ended */
 	left = at - now;
 	if (clock && left > 0) {
 		left = left > half ? left : half;
@@ -143,10 +143,11 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	return left;
 }
 
-/* The ticker learns some time later that a period of CPU time is over. By then the thread may be blocked, and a tick would note
- * the function that waits instead of the one that worked. So the tick is held back until the thread is seen working: its CPU
- * time grows between two reads or, in case the ticker has preempted it, while the ticker sleeps for a moment. Returns how long
- * to pause before probing again; 0 if the thread works, or if that has not been seen for too long: `*ret_works` says which. */
+/* The ticker notices with a delay that a period of CPU time is over. By then the thread may be blocked, and a tick
+ * would note the blocked function instead of the one that worked. So the tick is held back until the thread is seen
+ * working: its CPU time grows between two reads or, in case the ticker has preempted it, while the ticker sleeps for
+ * a moment. Returns how long to pause before probing again; 0 if the thread works, or if it has not been seen working
+ * for too long: `*ret_works` tells which. */
 static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap, bool *ret_works)
 {
 	clockid_t clock = atomic_load(&s->cpu_clock);
@@ -172,7 +173,7 @@ static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap, b
 	return MAX(s->pause_ns, CPU_GRAIN_NS);
 }
 
-/* Returns how much later than at the next deadline a further tick is wanted if this one is not taken. */
+/* If the tick is not taken, returns how long after the next deadline another one is wanted. */
 static int64_t fire(struct ticker_slot *s, bool works)
 {
 	int64_t later = TICKER_NEVER;
@@ -186,7 +187,7 @@ static int64_t fire(struct ticker_slot *s, bool works)
 	return later;
 }
 
-/* Fires the slot if it is time. Returns until when it needs nothing more. */
+/* Fires the slot if a deadline has passed. Returns until when it needs no attention. */
 static int64_t step(struct ticker_slot *s)
 {
 	bool was_fired = atomic_load(&s->fired), due = false, works = false;
@@ -216,7 +217,7 @@ static int64_t step(struct ticker_slot *s)
 	return was_fired ? after(until, later) : until;
 }
 
-/* The descriptors of the ticker's thread, which it gets before its first call of a watcher. */
+/* Whether the ticker's thread has its own table of descriptors, which it gets before its first call of a watcher. */
 enum files { NOT_TAKEN, TAKEN, NOT_TO_BE_HAD };
 
 static bool have_files(enum files *files)
@@ -226,7 +227,7 @@ static bool have_files(enum files *files)
 	return *files == TAKEN;
 }
 
-/* Calls the watcher if one is set and due. Returns when it is due next. */
+/* Calls the watcher if one is set and due. Returns when it is next due. */
 static int64_t watch(struct ticker_slot *s, enum files *files)
 {
 	int64_t every = atomic_load(&s->watch_ns), now, pause = 0, cpu;
@@ -276,13 +277,13 @@ static void *run(void *unused)
 	const char *reason;
 
 	(void)unused;
-	/* A filter that forbids that system call may end the process. */
+	/* A seccomp filter that forbids that system call may kill the process. */
 	if (guarded_read_works(&reason))
 		request_short_slice();
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
 	for (;;) {
-		/* Before the scan: later changes modify the word, too, and end the sleep. */
+		/* Read before the scan: later changes modify the word, too, and end the sleep. */
 		uint32_t word = atomic_load(&ticker.word);
 		int64_t until = TICKER_NEVER;
 
@@ -333,7 +334,7 @@ int ticker_start(ticker_fire *fire)
 		if (atomic_compare_exchange_strong(&ticker.state, &none, STARTING))
 			break;
 		if (none == STARTING)
-			pause_for(20000);	/* another thread is making it */
+			pause_for(20000);	/* another thread is creating it */
 	}
 	ticker.fire = fire;
 	atomic_store(&ticker.stop, false);
@@ -409,7 +410,7 @@ void ticker_forget(struct ticker_slot *const *own, unsigned count)
 		atomic_store(&s->is_watching, false);
 		clear(s);
 		if (is_among(s, own, count)) {
-			find_cpu_clock(s);	/* the thread has another number here */
+			find_cpu_clock(s);	/* the thread has a different id here */
 		} else {
 			atomic_store(&s->watch_ns, 0);
 			atomic_store(&s->target, NULL);
@@ -466,7 +467,7 @@ bool ticker_finish(const struct ticker_slot *s)
 	return true;
 }
 
-/* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */
+/* The ticker uses the target only for microseconds, so there is hardly ever anything to wait for. */
 void ticker_quiesce(const struct ticker_slot *s)
 {
 	while (atomic_load(&s->firing))
@@ -504,7 +505,7 @@ void ticker_wake_by(int64_t wake_by_ns)
 	int64_t until = atomic_load(&ticker.sleep_until);
 
 	if (until == AWAKE) {
-		atomic_fetch_add(&ticker.word, 1);	/* and so it will not fall asleep before it has looked again */
+		atomic_fetch_add(&ticker.word, 1);	/* it then scans again before falling asleep */
 		until = atomic_load(&ticker.sleep_until);
 		if (until == AWAKE)
 			return;

@@ -1,4 +1,4 @@
-/* timer_forks.c: makes timers run again in a forked child. */
+/* timer_forks.c: restarts timers in a forked child. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -14,7 +14,7 @@
 
 static void (*report_child)(void);
 
-/* The CPU time of the child's thread began at 0. */
+/* The CPU time of the child's thread starts at 0. */
 void timers_resume(void)
 {
 	int64_t now[CLOCKS];
@@ -49,7 +49,8 @@ static void before_fork(void)
 			TIMER_THREAD.cpu_at_fork = timer_now(TIMER_CPU);
 }
 
-/* In the child, inside fork(): only stores. The flag brings us to timers_resume at the next safe point or call. */
+/* Runs in the child inside fork(), so it only stores. The flag makes timers_resume run at the next safe point or
+ * call. */
 static void after_fork(void)
 {
 	struct ticker_slot *own[LANES] = { NULL };

@@ -5,7 +5,7 @@
 /* `in_child`: see timers_startup. */
 void timer_forks_startup(void (*in_child)(void));
 
-/* At the first safe point, call or start of a timer in a child, if TIMER_THREAD.forked says so: the timers run again. */
+/* Restarts the timers, if TIMER_THREAD.forked is set: at the first safe point, call or start of a timer in a child. */
 void timers_resume(void);
 
 #endif

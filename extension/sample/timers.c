@@ -22,7 +22,7 @@ int64_t timer_now(enum timer_clock clock)
 	return ticker_now(clock);
 }
 
-/* The lane in which the callback of a timer can be called in this request; LANES if there is none. */
+/* Returns the lane in which the timer's callback can be called in this request; LANES if there is none. */
 static enum timer_lane lane_for(const struct strobe_timer *t)
 {
 	bool looks = t->passive || t->allocates;
@@ -69,7 +69,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	STROBE_ASSERT(t->running && l->first == t);
 
 	wall = clock == TIMER_WALL ? now : timer_now(TIMER_WALL);
-	if (!t->next)		/* the first of them */
+	if (!t->next)		/* the first timer */
 		atomic_store(&TIMER_THREAD.alarms->of[lane].notes.since_ns, wall);
 	lane_notify_ticker(l, clock, lane_deadline(l, clock));
 	ticker_wake_by(wall + first_ns);
@@ -98,8 +98,8 @@ int64_t timer_left(const struct strobe_timer *t)
 	return left > 0 ? left : 0;
 }
 
-/* Passive timers continue at calls. Once the ticker holds no alarm of the lane no flag is raised any more;
- * an earlier one is taken by the function call that brought us here, before any compiled code runs. */
+/* Passive timers continue at calls. Once the ticker has no alarm of the lane, no flag is raised; an earlier one is
+ * taken by the function call that brought us here, before any compiled code runs. */
 void timers_interrupts_unsafe(void)
 {
 	struct lane *l = &TIMER_THREAD.lanes[LANE_INTERRUPTS];

@@ -21,7 +21,7 @@ bool trie_map(struct trie *t)
 
 	if (t->nodes)
 		return true;
-	/* Zeroed; only touched pages count as used. */
+	/* Zeroed; only touched pages take memory. */
 	p = mmap(NULL, NODES_BYTES + SLOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
@@ -39,10 +39,10 @@ void trie_unmap(struct trie *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* 64 bytes, so that a node is one line of the processor's cache. */
+/* At most 64 bytes, so that a node is one cache line. */
 _Static_assert(sizeof(struct trie_node) <= 64, "a node is a cache line");
 
-/* Distinguishes opcodes of one function, without reading them. An array of opcodes is shorter than what comes round. */
+/* Distinguishes opcodes of one function without reading them. Arrays of opcodes are shorter than the range of tags. */
 static inline uint32_t op_tag(const zend_op *op)
 {
 	return (uint32_t)((uintptr_t)op >> 4);
@@ -58,7 +58,7 @@ static uint32_t hash(uint32_t parent, const struct function_id *f, uint32_t line
 	return (uint32_t)(h >> 40) % SLOTS;
 }
 
-/* Identifies `f`; NULL stands for frames that were left out. Returns false for plumbing that belongs to no function. */
+/* Identifies `f`; NULL means omitted frames. Returns false for internal frames that belong to no function. */
 static bool identify(const zend_function *f, struct function_id *id)
 {
 	*id = (struct function_id){ 0 };
@@ -91,7 +91,7 @@ static zend_never_inline bool is_closure(const struct function_id *id, const zen
 	return id->scope == home.scope && id->order == home.order;
 }
 
-/* Whether identify would return `id` for `f`, without building it: called for every frame of every sample. */
+/* Whether identify would return `id` for `f`, without building it: this is called for every frame of every sample. */
 static inline bool is_function(const struct function_id *id, const zend_function *f)
 {
 	if (!f || id->name != f->common.function_name)
@@ -132,7 +132,7 @@ static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function
 	return n;
 }
 
-/* Another opcode than last time: mostly one of the same line. */
+/* Called if the opcode differs from last time; usually it is on the same line. */
 static zend_never_inline uint32_t child_at(struct trie *t, uint32_t parent, const zend_function *f, const zend_op *seen)
 {
 	const zend_op *op = stack_op(f, seen);

@@ -17,28 +17,28 @@
 struct trie_node {
 	struct function_id function;
 	uint32_t parent;
-	uint32_t last_child;		/* the child that was used last, mostly used again next; 0: none */
-	uint32_t slot;			/* index in the hash */
-	uint32_t samples;		/* periods that ended with this node as the leaf */
-	uint32_t line;			/* executed, or of the call of the children; 0 unknown */
-	uint32_t op;			/* trie.c's own: of the opcode that was seen last */
+	uint32_t last_child;		/* the child used last, usually used again next; 0: none */
+	uint32_t slot;			/* index in the hash table */
+	uint32_t samples;		/* periods with this node as the leaf */
+	uint32_t line;			/* executed line, or that of calling the children; 0: unknown */
+	uint32_t op;			/* private to trie.c: tag of the last opcode */
 };
 
 struct trie {
 	struct trie_node *nodes;
-	uint32_t *slots;		/* hash from (parent, function, line) to node, 0 is free */
-	uint32_t count;			/* nodes, the roots included; 0 before trie_map */
-	uint32_t deep_node;		/* last node of the root half of the last stack, if that was too deep; else 0 */
+	uint32_t *slots;		/* maps hashes of (parent, function, line) to nodes; 0 is free */
+	uint32_t count;			/* nodes, including roots; 0 before trie_map */
+	uint32_t deep_node;		/* last node of the root half of the last stack, if it was too deep; else 0 */
 	uint32_t deep_root;		/* the root above it */
 	uint64_t samples;
-	bool lines;			/* lines are recorded; to be set before anything is added; trie_empty keeps it */
+	bool lines;			/* record lines; must be set before anything is added; trie_empty keeps it */
 };
 
-/* Gets the memory; false if there is none. May be called again. */
+/* Allocates the memory; false if there is none. May be called again. */
 bool trie_map(struct trie *t);
 void trie_unmap(struct trie *t);
 
-/* Whether a stack of this many functions certainly fits. */
+/* Whether a stack with this many functions certainly fits. */
 static inline bool trie_has_space(const struct trie *t, size_t depth)
 {
 	return t->count + depth <= TRIE_NODES;

@@ -9,8 +9,9 @@
 #include "lanes.h"
 #include "php_strobe.h"
 
-/* Looks take longer at large programs: a tenth of a processor at most, but none comes so late that more than a second would be missing.
- * Time in which others had the processor is not counted, or looks would be fewest where ticks are latest. */
+/* Inspections take longer for large programs. They use at most a tenth of a CPU, but are frequent enough that at most
+ * a second is lost. Time during which the thread was preempted does not count, because otherwise inspections would be
+ * rarest when ticks are latest. */
 #define WATCH_SHARE	10
 #define WATCH_MAX_NS	600000000
 

@@ -1,8 +1,8 @@
 /* watch.h: observes a PHP thread that reaches no safe point.
  *
- * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has not reported it.
- * Under `strobe run` the ticker's thread lets watchers inspect each PHP thread several times a second, while it may be running.
- * Nothing is locked, so each watcher has to ensure three things:
+ * During one long call (a query, sleep(), a sort) none of our code runs in the thread, and if the process is killed
+ * the call is never reported. Under `strobe run` the ticker's thread lets watchers inspect each PHP thread several
+ * times a second, while it may be running. Nothing is locked, so each watcher has to ensure three things:
  *
  *	No fault. It loads only what lives as long as it watches, and copies all else by guarded_read.h: memory that is gone is an
  *	error there.
@@ -32,20 +32,21 @@ struct watch_context {
 	zend_execute_data *const *frames;	/* the PHP thread's pointer to its innermost frame */
 	int64_t cpu_ns;				/* its CPU time */
 	const struct ticker_slot *slot;
-	char *seen;				/* WATCH_SEEN bytes that the watcher keeps between inspections, all zero at first */
+	char *seen;				/* WATCH_SEEN bytes for the watcher's own use, initially zero */
 };
 
-/* Between copying and checking the state again; as ticker_settles. If it is false the copies are worthless. */
+/* Call it between copying and checking the state again; see ticker_settles. If it returns false, the copies are
+ * useless. */
 bool watch_settles(const struct watch_context *l);
 
 /* Runs in the ticker's thread, which has file descriptors of its own (ticker.h). */
 typedef void watch_function(void *owner, const struct watch_context *context);
 
-/* Begins to watch the calling PHP thread, which has a running timer, each strobe.flush_waiting seconds; nothing if that is 0, or if memory
- * cannot be read that way. */
+/* Begins to watch the calling PHP thread, which must have a running timer, every strobe.flush_waiting seconds; does
+ * nothing if that is 0, or if memory cannot be read. */
 void watch_begin(enum watcher which, watch_function *watch, void *owner);
 
-/* No inspection begins after this, and one that has begun ends soon. */
+/* Stops watching: no further inspection begins, and one in progress ends soon. */
 void watch_end(enum watcher which);
 
 /* Embedded in struct alarms. */

@@ -1,11 +1,11 @@
 /* message.c: encodes samples.
  *
- * The nodes of all trees of the trie lie in one array, in the order in which they were seen; they are sorted by tree, and
- * each tree becomes a message.
+ * The trie has the nodes of all trees in one array, in order of first occurrence. They are sorted by tree, and each
+ * tree becomes a message.
  *
  * A message needs every string once and every frame once, before the nodes. So the trie is walked first to number
  * them, comparing by content: two functions at different addresses may have the same name. Then the sections are
- * written, into a buffer of 128 KB or, when that is too small, into a memfd of the size that it took.
+ * written, into a buffer of 128 KB or, if that is too small, into a memfd of the required size.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -22,8 +22,8 @@
 #define STRING_SLOTS	(STRINGS * 2)
 #define FRAME_SLOTS	(TRIE_NODES * 2)
 
-/* A socket has room for 208 KB, and the daemon may read it only ten times a second: the messages of one flush beyond
- * the first 128 KB go by memfd, unless they are small, with what each takes of that room besides its bytes. */
+/* A socket's buffer has 208 KB, and the daemon may read it only ten times a second. So beyond the first 128 KB of a
+ * flush, all but small messages go by memfd; each also takes some overhead in the buffer. */
 #define SMALL		1024u
 #define OVERHEAD	1024u
 
@@ -35,11 +35,11 @@ struct text {
 };
 
 struct frame {
-	uint32_t name, file, line;	/* references as in the message */
+	uint32_t name, file, line;	/* references in the message */
 	uint32_t slot;
 };
 
-/* All that encoding needs, in one mapping of zeroes. `slots` hold index + 1 and are zero again afterwards. */
+/* Working memory for encoding, in one zeroed mapping. `slots` contain index + 1 and are zeroed again afterwards. */
 struct message_scratch {
 	struct text texts[STRINGS];
 	struct frame frames[TRIE_NODES];
@@ -48,9 +48,9 @@ struct message_scratch {
 	uint32_t node_frames[TRIE_NODES];
 	uint32_t sorted[TRIE_NODES];		/* nodes by tree, each tree in the order of the trie */
 	uint32_t places[TRIE_NODES];		/* by node: its number in its message */
-	uint8_t trees[TRIE_NODES];		/* by node: the root that it is below */
+	uint8_t trees[TRIE_NODES];		/* by node: its root */
 	uint32_t text_count, frame_count, first_text;
-	bool lines;				/* a node has one */
+	bool lines;				/* nodes have lines */
 	struct request_labels labels;
 	char name[STROBE_WIRE_STRING];
 	uint8_t buffer[STROBE_WIRE_INLINE];
@@ -127,7 +127,7 @@ static bool texts_equal(const struct text *a, const struct text *b)
 	return strings_equal(f->name, g->name) && scopes_equal(f->scope, g->scope);
 }
 
-/* Finds or adds a string; returns the reference to it. */
+/* Finds or adds a string; returns a reference to it. */
 static uint32_t number_text(struct message_scratch *s, struct text t)
 {
 	uint32_t slot = (uint32_t)text_hash(&t) % STRING_SLOTS;
@@ -164,13 +164,13 @@ static uint32_t number_frame(struct message_scratch *s, const struct function_id
 	return s->frame_count - 1;
 }
 
-/* The nodes of one tree: `sorted` from `first` on. */
+/* The nodes of one tree: a range in `sorted`. */
 struct tree {
 	uint32_t first, count;
 	uint64_t samples;
 };
 
-/* Fills `trees`, which has TRIE_ROOTS elements. A parent stands before its children, in the trie and in its tree. */
+/* Fills `trees`, which has TRIE_ROOTS elements. Parents come before children, both in the trie and in each tree. */
 static void sort_nodes(struct message_scratch *s, const struct trie *t, struct tree *trees)
 {
 	uint32_t at = 0;
@@ -192,7 +192,7 @@ static void sort_nodes(struct message_scratch *s, const struct trie *t, struct t
 		s->sorted[trees[s->trees[n]].first + s->places[n] - 1] = n;
 }
 
-/* `first_text` is the reference of the first name: labels and the column stand before. */
+/* `first_text` is the reference of the first name, after those of labels and the column. */
 static void number_all(struct message_scratch *s, const struct trie *t, const struct tree *tree, uint32_t first_text)
 {
 	s->first_text = first_text;
@@ -269,7 +269,7 @@ static size_t write_message(struct message_scratch *s, void *buffer, size_t capa
 	return strobe_wire_end(&w);
 }
 
-/* Takes from `*room` what the message leaves less in the socket's buffer. */
+/* Subtracts from `*room` the space that the message takes in the socket's buffer. */
 static int send_tree(struct message_scratch *m, struct sender *sender, const char *path, const struct trie *t,
 		     const struct tree *tree, const struct request_labels *labels, const struct message_info *info,
 		     size_t *room)

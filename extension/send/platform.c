@@ -1,4 +1,4 @@
-/* platform.c: the hand-over on Linux. */
+/* platform.c: sending on Linux. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,8 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Below it are the numbers that programs expect to get. From 64 on the kernel makes a larger table, for which a process with threads
- * waits until all processors have passed a quiescent state: 5 to 30 ms. */
+/* Programs expect to get lower numbers. From 64 on, the kernel allocates a larger table, for which a multithreaded
+ * process waits until all CPUs have passed a quiescent state: 5 to 30 ms. */
 #define FIRST_FD 48
 
 static int move_away(int fd)
@@ -72,7 +72,8 @@ bool platform_is_read(int fd)
 	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes == 0;
 }
 
-/* The kernel doubles the value, up to twice net.core.wmem_max, which mostly is twice what a socket has by itself. */
+/* The kernel doubles the value, up to twice net.core.wmem_max, which is usually twice the default size of a socket's
+ * buffer. */
 int platform_send_beyond(int fd, const struct msghdr *message)
 {
 	int before, more = 1 << 24, error;
@@ -127,7 +128,7 @@ int platform_memfd(size_t size, void **ret_map)
 
 	if (fd < 0)
 		return -1;
-	/* Allocated now: a write to a page that memory has run out for would be a SIGBUS. */
+	/* Allocated now, since a write to a page that cannot be allocated would raise SIGBUS. */
 	if (posix_fallocate(fd, 0, (off_t)size)) {
 		close(fd);
 		return -1;

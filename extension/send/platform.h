@@ -15,27 +15,26 @@ int platform_connect(const char *path);
 /* Sends one message, without waiting and without SIGPIPE. Returns 0 or an errno. */
 int platform_send(int fd, const struct msghdr *message);
 
-/* Whether a socket has much room: less than a quarter of its buffer is taken. */
+/* Whether less than a quarter of a socket's buffer is in use. */
 bool platform_has_room(int fd);
 
-/* Whether everything that was sent has been received. */
+/* Whether everything sent has been received. */
 bool platform_is_read(int fd);
 
 /* Sends one small message beyond the buffer's limit. Returns 0 or an errno. */
 int platform_send_beyond(int fd, const struct msghdr *message);
 
-/* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
+/* Creates a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
 int platform_memfd(size_t size, void **ret_map);
 
-/* Makes a memfd that holds a copy of `bytes`. Returns the descriptor, or -1. Where the bytes exist already this is cheaper
- * than a mapping, whose pages are cleared and faulted in one by one. */
+/* Creates a memfd with a copy of `bytes`. Returns the descriptor, or -1. For existing bytes this is cheaper than a
+ * mapping, whose pages are cleared and faulted in one by one. */
 int platform_memfd_of(const void *bytes, size_t size);
 
-/* Maps a sealed memfd for reading; NULL if that cannot be done. The caller unmaps it. */
+/* Maps a sealed memfd for reading; NULL on failure. The caller unmaps it. */
 const void *platform_memfd_map(int fd, size_t size);
 
-/* Makes contents and size of a memfd final, and unmaps what platform_memfd mapped (NULL: nothing). False if that cannot be
- * done. */
+/* Seals content and size of a memfd, and unmaps what platform_memfd mapped (NULL: nothing). False on failure. */
 bool platform_seal(int fd, void *map, size_t size);
 
 #endif

@@ -88,7 +88,7 @@ void request_labels_add(struct request_labels *l, const struct request_labels *m
 	}
 }
 
-/* Only what is used: 32 labels are 10 KB. Text copied in the middle of a write still ends with a 0. */
+/* Copies only elements in use, since 32 labels are 10 KB. Text copied while it is being written still ends with a 0. */
 bool request_labels_copy(struct request_labels *to, const struct request_labels *from)
 {
 	if (!GUARDED_READ_MEMBER(&to->count, struct request_labels, from, count) || to->count > REQUEST_LABELS ||
@@ -113,7 +113,7 @@ bool request_labels_remove(struct request_labels *l, const char *key, size_t key
 	return true;
 }
 
-/* Adds a label unless its key is there already. */
+/* Adds a label unless its key exists. */
 static void add(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
 {
 	if (!find(l, key, key_size))
@@ -128,13 +128,13 @@ static void trim(const char **p, const char **end)
 		(*end)--;
 }
 
-/* One of "pool=api, deploy=7". */
+/* One element of "pool=api, deploy=7". */
 struct configured {
-	const char *part, *end;		/* as it stands there */
+	const char *part, *end;		/* the text of the element */
 	const char *key, *key_end, *value;	/* NULL without "=" */
 };
 
-/* The next of a list; false at its end. */
+/* Reads the next element of a list; false at its end. */
 static bool next_configured(const char **p, struct configured *ret)
 {
 	const char *list = *p, *equals;
@@ -155,7 +155,7 @@ static bool next_configured(const char **p, struct configured *ret)
 	return true;
 }
 
-/* Whatever has no "=" or no proper key is left out. */
+/* Skips elements without "=" or a valid key. */
 static void add_configured(struct request_labels *l, const char *p)
 {
 	struct configured c;
@@ -185,7 +185,7 @@ bool request_labels_check(const char *p, struct label_problem *ret)
 	return ret->why != NULL;
 }
 
-/* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */
+/* Stores the script's file name without directory and ".php". A program given by -r or on standard input is "-". */
 static void note_entry(void)
 {
 	const char *path = SG(request_info).path_translated;

@@ -1,9 +1,9 @@
 /* run_message.c: encodes runs.
  *
  * A message names each string once, before the frames and nodes that use them. So all strings are numbered first, by
- * content, in memory of the C library: a run must not fail because the program has used up its own. Then the message
- * is written into a buffer that grows, and a large one is copied into a memfd: copying takes a tenth of the time that
- * encoding a second time would.
+ * content, in the C library's memory: a run must not be lost because the program has reached its memory_limit. Then
+ * the message is written into a growing buffer, and a large one is copied into a memfd, which takes a tenth of the
+ * time of encoding it twice.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -17,13 +17,13 @@
 
 #include <stdlib.h>
 
-#define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
+#define COLUMNS		(TREE_COLUMNS + 1)	/* plus off-CPU time */
 #define TEXT_CHUNK	(256u * 1024)
 #define FIRST_CAPACITY	(128u * 1024)
 #define VARINT_MAX	10u
 
-/* A socket has room for 208 KB, and the daemon may read it only ten times a second: of runs that follow each other
- * closely, larger ones wait elsewhere, if there is a descriptor. */
+/* A socket's buffer has 208 KB, and the daemon may read it only ten times a second. So if runs follow each other
+ * closely, larger ones go by memfd, if there is a descriptor. */
 #define INLINE_WISHED	(32u * 1024)
 
 struct text {
@@ -32,7 +32,7 @@ struct text {
 	uint32_t hash;
 };
 
-/* Texts that were put together here rather than found in a string of PHP's. */
+/* Memory for texts that are composed here rather than found in a PHP string. */
 struct chunk {
 	struct chunk *next;
 	size_t used;
@@ -43,19 +43,19 @@ struct pair {
 	uint32_t key, value;
 };
 
-/* A message in the making. References count from 1. */
+/* A message being encoded. References count from 1. */
 struct encoder {
 	const struct call_tree *tree;
 	struct text *texts;
 	uint32_t text_count;
-	uint32_t *slots, slot_count;	/* hash of content to reference; 0 is free */
+	uint32_t *slots, slot_count;	/* maps hashes of content to references; 0 is free */
 	struct chunk *chunks;
 	uint32_t *names, *files;	/* by function: references */
 	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
 	unsigned label_count, column_count;
 	char folded_calls[24], uncharted_calls[24];
-	uint32_t call_count;		/* calls of the chart, as many as there is room for */
-	const int64_t *own;		/* self values of each node: rows like those of the tree, perhaps these */
+	uint32_t call_count;		/* number of calls of the chart that fit */
+	const int64_t *own;		/* rows of self values, in the tree's layout; may be the tree's own */
 	int64_t *computed;
 	char scratch[STROBE_WIRE_STRING];
 };
@@ -78,7 +78,7 @@ static uint32_t shorten(zend_ulong h)
 	return (uint32_t)(h ^ (uint64_t)h >> 32);
 }
 
-/* Copies a text that would not last. NULL without memory. */
+/* Copies a temporary text. NULL without memory. */
 static const char *keep(struct encoder *e, const char *p, size_t n)
 {
 	struct chunk *c = e->chunks;
@@ -97,7 +97,7 @@ static const char *keep(struct encoder *e, const char *p, size_t n)
 	return at;
 }
 
-/* Finds or adds a string of at most STROBE_WIRE_STRING bytes; returns the reference to it, or 0 without memory. */
+/* Finds or adds a string of at most STROBE_WIRE_STRING bytes; returns a reference to it, or 0 without memory. */
 static uint32_t number_hashed(struct encoder *e, const char *p, size_t n, uint32_t hash, bool lasting)
 {
 	uint32_t i, reference;
@@ -114,7 +114,7 @@ static uint32_t number_hashed(struct encoder *e, const char *p, size_t n, uint32
 	return e->slots[i] = e->text_count;
 }
 
-/* The same for a string of any length, which is cut to the cap. */
+/* Does the same for a string of any length, which is truncated to the limit. */
 static uint32_t number(struct encoder *e, const char *p, size_t n, bool lasting)
 {
 	if (n > STROBE_WIRE_STRING)
@@ -169,7 +169,7 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 	add_label(e, "id", info->id);
 	add_label(e, "url", info->url);
 	add_label(e, "name", info->name);
-	/* Calls that the tree had no room for are said, and not only seen. */
+	/* Folded calls are reported by a label, too. */
 	if (e->tree->folded_calls) {
 		snprintf(e->folded_calls, sizeof(e->folded_calls), "%llu", (unsigned long long)e->tree->folded_calls);
 		add_label(e, "folded_calls", e->folded_calls);
@@ -214,8 +214,8 @@ static void add_columns(struct encoder *e)
 		add_column(e, "off_cpu_ns", "nanoseconds");
 }
 
-/* The values that each node took itself. A parent comes before its children, so one walk does it: the tree may be larger than the
- * processor's caches. Calls are each node's own already. */
+/* Computes self values of all nodes. Parents come before children, so one pass is enough, which matters because the
+ * tree may exceed the CPU's caches. Calls are exclusive already. */
 static void compute_self(const struct call_tree *t, int64_t *self)
 {
 	const unsigned first = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
@@ -270,7 +270,7 @@ static size_t varint_size(uint64_t v)
 	return n;
 }
 
-/* No message is larger without its chart. */
+/* Returns an upper limit for the size of the message without its chart. */
 static size_t bound_without_chart(const struct call_tree *t)
 {
 	size_t bound = STROBE_WIRE_HEADER_2 + 2 * VARINT_MAX * (STROBE_WIRE_LABELS + COLUMNS + STROBE_DROP_REASONS) +
@@ -286,7 +286,7 @@ static size_t bound_without_chart(const struct call_tree *t)
 	return bound;
 }
 
-/* The part of the chart that surely fits into a message. Nearly always it is all of it. */
+/* Returns how many calls of the chart certainly fit into a message, which is nearly always all. */
 static uint32_t fitting_calls(const struct call_tree *t)
 {
 	size_t size = t->call_count ? bound_without_chart(t) : 0;
@@ -304,7 +304,7 @@ static uint32_t fitting_calls(const struct call_tree *t)
 	return i;
 }
 
-/* Strings of labels and columns must stand among the first ones, so these come first. */
+/* Labels and columns must refer to the first strings, so these are added first. */
 static bool prepare(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
 {
 	e->call_count = fitting_calls(e->tree);
@@ -329,7 +329,7 @@ static enum strobe_clock clock_of(const struct call_tree *t)
 	return t->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL;
 }
 
-/* Room for `bytes` more. Without memory the writer keeps counting, and has no message in the end. */
+/* Reserves room for `bytes` more. Without memory the writer only keeps counting, and ends up without a message. */
 static zend_always_inline void reserve(struct strobe_wire_writer *w, size_t bytes)
 {
 	size_t wanted = w->capacity * 2;
@@ -358,7 +358,7 @@ static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
 		if (off_cpu)
 			values[t->width] = row[t->at[TREE_WALL_NS]] - row[t->at[TREE_CPU_NS]];
 		reserve(w, (3 + COLUMNS) * VARINT_MAX);
-		/* Number 0 is the message's root, so that ours is 1. */
+		/* Number 0 is the message's root, so ours becomes 1. */
 		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, values);
 	}
 }
@@ -376,7 +376,7 @@ static void write_calls(const struct encoder *e, struct strobe_wire_writer *w)
 	}
 }
 
-/* Returns the size of the message, which `*ret_buffer` (the caller's to free) holds if it is not above
+/* Returns the size of the message, which is in `*ret_buffer` (freed by the caller) unless it exceeds
  * `*ret_capacity`. */
 static size_t write_message(const struct encoder *e, const struct run_info *info, const uint64_t *unreported,
 			    void **ret_buffer, size_t *ret_capacity)

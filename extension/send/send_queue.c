@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Small messages cost more than their bytes. */
+/* Overhead per message, which matters for small ones. */
 #define KEEPING (sizeof(struct send_queue_message) + 16)
 
-static _Atomic size_t total;		/* bytes in all queues of the process, with their overhead */
+static _Atomic size_t total;		/* size of all queues of the process, with overhead */
 
 void *send_queue_add(struct send_queue *q, size_t size)
 {

@@ -23,7 +23,7 @@ void sender_init(struct sender *s)
 	s->fd = -1;
 }
 
-/* Whether fd still is our socket. */
+/* Whether fd is still our socket. */
 static bool is_ours(const struct sender *s)
 {
 	struct stat st;
@@ -106,7 +106,7 @@ static int connect_to(struct sender *s, const char *path)
 	return 0;
 }
 
-/* Sends one datagram, by `send` and over a new connection if the old one is gone. Returns 0 or an errno. */
+/* Sends one datagram with `send`, over a new connection if the old one is broken. Returns 0 or an errno. */
 static int attempt(struct sender *s, const char *path, const struct msghdr *message,
 		   int (*send)(int fd, const struct msghdr *message))
 {
@@ -190,7 +190,7 @@ static void leave_path(struct sender *s)
 	send_queue_clear(&s->waiting);
 }
 
-/* A new connection where the daemon has gone away. Returns 0 or an errno. */
+/* Reconnects if the daemon has closed the connection. Returns 0 or an errno. */
 static int connect_again(struct sender *s)
 {
 	if (sender_is_connected(s))
@@ -199,7 +199,7 @@ static int connect_again(struct sender *s)
 	return connect_to(s, s->path);
 }
 
-/* All that waits, in one memfd. Returns 0 or an errno. */
+/* Sends everything queued in one memfd. Returns 0 or an errno. */
 static int send_together(struct sender *s, bool last)
 {
 	size_t size = s->waiting.bytes, at = 0, count = 0;
@@ -265,7 +265,8 @@ void sender_drain(struct sender *s, bool last)
 		drain(s, last);
 }
 
-/* Whether a message may be sent at once: nothing waits before it. Otherwise `ret_error` says whether it should wait, too. */
+/* Whether a message may be sent immediately, since none are queued before it. Otherwise `ret_error` tells whether to
+ * queue it. */
 static bool can_send_now(struct sender *s, const char *path, int *ret_error)
 {
 	send_queue_forget_parents(&s->waiting);
@@ -277,7 +278,7 @@ static bool can_send_now(struct sender *s, const char *path, int *ret_error)
 	return !*ret_error;
 }
 
-/* Remembers the outcome of a message. Returns 0 or a reason. */
+/* Stores the outcome of a message. Returns 0 or a drop reason. */
 static int finish(struct sender *s, int error)
 {
 	s->error = error;

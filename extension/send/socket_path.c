@@ -1,4 +1,4 @@
-/* socket_path.c: strobe.socket and the environment as the path of a socket. */
+/* socket_path.c: determines the path of the socket from strobe.socket and the environment. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -18,7 +18,7 @@
 static const char *const variables[] = { "STROBE_SOCKET", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME" };
 enum variable { SOCKET, RUNTIME_DIR, STATE_HOME, HOME, VARIABLES };
 
-/* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
+/* Threads may change the environment while others read it, so thread-safe PHP reads it before there are any threads. */
 #ifdef ZTS
 static char *values[VARIABLES];
 
@@ -64,7 +64,7 @@ static bool put_path(char *path, size_t size, const char *directory, const char 
 	return n > 0 && (size_t)n < size;
 }
 
-/* The places of a daemon of this user, as strobe's paths_socket chooses among them. */
+/* The locations of a daemon of this user, tried in the same order as by strobe's paths_socket. */
 static bool put_own(char *path, size_t size, int place)
 {
 	char of_user[32];
@@ -92,7 +92,7 @@ bool socket_path(char *path, size_t size)
 	if (wanted && *wanted)
 		return put_path(path, size, wanted, "");
 
-	/* A user's own daemon first, else the machine's. */
+	/* A user's own daemon takes precedence over the system's. */
 	if (geteuid() != 0) {
 		for (int place = 0; place < 3; place++)
 			if (put_own(path, size, place) && access(path, F_OK) == 0)

@@ -1,7 +1,7 @@
 /* allocations.c: counts the requests to PHP's allocator.
  *
- * A reallocation is an allocation of the new size and a free. The allocator accepts handlers in front of it; ours count, step
- * out of the way and call it. Where a heap has handlers already (USE_ZEND_ALLOC=0), those are called.
+ * A reallocation is an allocation of the new size and a free. The allocator accepts custom handlers; ours count,
+ * disable themselves for a moment and call it. If a heap already has handlers (USE_ZEND_ALLOC=0), those are called.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -18,7 +18,7 @@
 #define PLACE_ARGS
 #endif
 
-/* The functions that stood there before, per thread: each has a heap of its own. */
+/* The previous handlers, per thread, since each thread has its own heap. */
 static TSRM_TLS struct {
 	void *(*allocate)(size_t PLACE_ARGS);
 	void (*release)(void * PLACE_ARGS);
@@ -30,15 +30,15 @@ static TSRM_TLS struct {
 	bool any;
 } before;
 
-/* The first member of a heap says whether it has handlers; that has been so since PHP 7. While it is 0 the allocator does
- * the work itself. */
+/* The first member of a heap tells whether it has handlers, in all versions since PHP 7. While it is 0 the allocator
+ * does the work itself. */
 static inline int *has_handlers(zend_mm_heap *heap)
 {
 	return (int *)heap;
 }
 
-/* Behind that and the place for its storage stand its use and its peak, in all versions so far. Without an allocator
- * of its own (USE_ZEND_ALLOC=0) PHP does not count. */
+/* After that and the pointer to its storage, a heap has its usage and peak, in all versions so far. With
+ * USE_ZEND_ALLOC=0, PHP does not count. */
 const struct heap_use *allocations_heap(void)
 {
 	const struct heap_use *u = (const struct heap_use *)((char *)zend_mm_get_heap() + 2 * sizeof(void *));

@@ -1,4 +1,4 @@
-/* block_arena.c: pieces of blocks. */
+/* block_arena.c: allocates pieces of blocks. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -4,17 +4,17 @@
 
 #include <stddef.h>
 
-/* All zero is empty. */
+/* Zeroed means empty. */
 struct arena {
-	struct block *blocks;		/* the newest first */
-	char *free, *end;		/* the free rest of the newest */
+	struct block *blocks;		/* newest first */
+	char *free, *end;		/* unused rest of the newest block */
 };
 
-/* Aligned to 64 bytes, and uninitialized; NULL without memory. */
+/* Returns memory aligned to 64 bytes and uninitialized; NULL if there is none. */
 void *arena_alloc(struct arena *a, size_t size);
 void *arena_calloc(struct arena *a, size_t size);
 
-/* Empties it. */
+/* Frees everything. */
 void arena_release(struct arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* blocks.c: keeps blocks of memory. */
+/* blocks.c: allocates and keeps blocks of memory. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,10 +12,10 @@
 
 #define BLOCK_BYTES	(1024u * 1024)
 
-/* A request of 230,000 calls and 33,000 nodes takes six. */
+/* A request with 230,000 calls and 33,000 nodes takes six. */
 #define KEPT_MAX	8u
 
-/* A tree begins with two, so that starting and stopping costs no system call. That is all that stays after so many requests
+/* A tree begins with two, so that starting and stopping costs no system call. Only these are kept after many requests
  * without a trace. */
 #define KEPT_ALWAYS	2u
 #define IDLE_REQUESTS	100u
@@ -41,7 +41,7 @@ struct block *blocks_alloc(size_t size, int more)
 	}
 	if (size < BLOCK_BYTES)
 		size = BLOCK_BYTES;
-	/* All pages at once cost half of what they cost one by one. */
+	/* Mapping all pages at once costs half as much as faulting them in one by one. */
 	b = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (more ? MAP_POPULATE : 0), -1, 0);
 	if (b == MAP_FAILED)
 		return NULL;

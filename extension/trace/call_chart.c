@@ -1,4 +1,4 @@
-/* call_chart.c: memory for a flame chart. */
+/* call_chart.c: allocates a flame chart. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

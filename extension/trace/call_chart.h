@@ -1,13 +1,14 @@
-/* call_chart.h: the flame chart of a trace: its calls in the order in which they began, with both times.
+/* call_chart.h: the flame chart of a trace: its calls in the order in which they began, with start and end times.
  *
- * A tree adds calls up; a chart keeps each one. It is recorded only while a session wants it (TRACE_CHART), by handlers of its
- * own, so that other traces pay nothing. A running call has a pointer to its record, which its end completes. Its memory is
- * bounded: the address space is reserved when the chart begins, and the system gives pages as they are filled. When it is full,
- * calls go to one record that is no part of the chart, and project.c counts them as the difference to the tree, which is exact
- * all the same.
+ * A tree sums up calls; a chart keeps each one. It is recorded only while a session wants it (TRACE_CHART), by
+ * separate handlers, so that other traces pay nothing. A running call points to its record, which is completed when
+ * the call ends. Memory is bounded: address space is reserved when the chart begins, and pages are allocated as they
+ * are filled. When it is full, all further calls use one spare record outside the chart, and project.c counts them by
+ * comparing with the tree, which stays exact.
  *
- * The calls of a fiber that is resumed are taken off the stack of running calls and put on it again elsewhere (strands.c), so each
- * of them has a record per stay. Only the first one is of a call that began.
+ * When a fiber is suspended its calls are removed from the stack of running calls, and when it is resumed they are
+ * pushed again elsewhere (strands.c), so each of them has several records. Only the first one is that of a call that
+ * began.
  */
 #ifndef STROBE_CALL_CHART_H
 #define STROBE_CALL_CHART_H
@@ -17,13 +18,13 @@
 #define CHART_RESUMED ((uintptr_t)1)
 
 struct chart_call {
-	uintptr_t node;			/* address of the node; CHART_RESUMED added: a fiber resumed the call */
-	uint64_t start, end;		/* ticks; end 0: the call runs */
+	uintptr_t node;			/* address of the node, plus CHART_RESUMED if a fiber resumed the call */
+	uint64_t start, end;		/* ticks; end 0: still running */
 };
 
-struct chart {				/* all zero: nothing is recorded */
-	struct chart_call *next, *limit;	/* limit: one behind the last */
-	struct chart_call *calls;	/* the first one */
+struct chart {				/* zeroed: nothing is recorded */
+	struct chart_call *next, *limit;	/* limit: end of the array */
+	struct chart_call *calls;	/* the first record */
 	struct chart_call spare;	/* for calls beyond the limit */
 };
 
@@ -31,7 +32,7 @@ struct chart {				/* all zero: nothing is recorded */
 bool chart_start(struct chart *h, size_t max);
 void chart_stop(struct chart *h);
 
-/* The record of a call that begins. Never NULL. */
+/* Returns the record for a call that begins. Never NULL. */
 static zend_always_inline struct chart_call *chart_begin(struct chart *h, struct node *n, uint64_t ticks)
 {
 	struct chart_call *call = h->next;

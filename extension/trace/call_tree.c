@@ -35,9 +35,9 @@ const char *tree_column_unit(enum tree_column c)
 	return columns[c].unit;
 }
 
-/* One piece, of twice the size, whose second half is never touched and so takes no memory: the C library gives free memory back to
- * the kernel when it is twice as much as the largest piece that was freed so far, and the next trace would have to take it again by
- * hundreds of page faults. Trees that are kept are made smaller. */
+/* Allocates one piece of twice the size, whose second half is never touched and so takes no memory. The C library
+ * returns free memory to the kernel once it is twice as much as the largest piece freed so far; without this, the
+ * next trace would need hundreds of page faults to get it back. Trees that are kept are shrunk. */
 bool call_tree_reserve(struct call_tree *t, unsigned columns, size_t nodes)
 {
 	t->columns = columns;

@@ -34,7 +34,7 @@ void capture_stack_done(struct capture *c)
 	c->limit = c->idle + 1;
 	c->idle[0] = (struct entry){ 0 };
 	c->guess = NULL;
-	/* A stack that was deep once need not be kept for all time. */
+	/* A stack that was deep once is not kept that large. */
 	if (c->capacity > 16 * FIRST_CAPACITY) {
 		free(c->stack);
 		c->stack = NULL;
@@ -80,7 +80,7 @@ static bool annotation_applies(const zend_function *f)
 	return CAPTURE->annotation->applies(f);
 }
 
-/* May run PHP code, which does not count as the program's. */
+/* May run PHP code, which is not traced. */
 static zend_string *annotation_suffix(zend_execute_data *frame)
 {
 	struct capture *c = CAPTURE;
@@ -104,8 +104,8 @@ void capture_annotate(struct capture *c, const struct trace_annotation *a)
 	c->nodes.functions.annotation = &ours;
 }
 
-/* Whether there is one more entry. Where memory is short the call is not seen; its end finds that the frame on top
- * is another one. */
+/* Makes sure there is room for one more entry. Without memory the call is not recorded; when it ends, the entry on
+ * top has another frame. */
 static zend_never_inline bool make_room(struct capture *c)
 {
 	if (UNEXPECTED(c->forked)) {
@@ -141,7 +141,8 @@ static zend_never_inline void add_allocations(struct capture *c, const struct en
 	sum->bytes += c->counts.bytes - start->bytes;
 }
 
-/* Both are given what to measure, and whether that is known to be readable `fast`: the processor's counter, and c->heap. */
+/* Both functions take the values to measure; `fast` tells that these can be read directly: from the CPU's counter,
+ * and c->heap. */
 static zend_always_inline void start_values(struct capture *c, struct entry *e, const unsigned what, const bool fast)
 {
 	STROBE_ASSERT(!(what & TRACE_CPU) || (what & TRACE_WALL));
@@ -163,7 +164,7 @@ static zend_always_inline void start_values(struct capture *c, struct entry *e, 
 	}
 }
 
-/* Returns the time if it was read, in ticks. */
+/* Returns the time in ticks, if it was read. */
 static zend_always_inline uint64_t add_values(struct capture *c, const struct entry *e, const unsigned what, const bool fast)
 {
 	struct node *n = e->node;
@@ -188,14 +189,14 @@ static zend_always_inline uint64_t add_values(struct capture *c, const struct en
 	return now;
 }
 
-/* The child of the running call that `frame` stands for, if it is not the one that was guessed. */
+/* Finds the child of the running call for `frame`, if the guess was wrong. */
 static zend_never_inline struct node *find_child(struct capture *c, zend_execute_data *frame, uintptr_t key)
 {
 	struct node *caller = c->top->node, **guess = c->guess, *n, *before;
 
 	if (guess != &caller->first) {
 		before = (struct node *)((char *)guess - offsetof(struct node, after));
-		/* One function is called in a row, and then another one: the guess is for that. */
+		/* The same function was called repeatedly before: the guess applies to the next one. */
 		if (before->key == key) {
 			if (*guess == c->nodes.none)
 				*guess = before;
@@ -237,13 +238,13 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 		e->call = chart_begin(&c->chart, n, e->wall);
 }
 
-/* Whether this is the call that was guessed. Never true of a closure: no key is the address of its function. */
+/* Whether the call matches the guess. Never true for a closure, whose key is not the address of its function. */
 static zend_always_inline bool is_guessed(const struct capture *c, const zend_execute_data *frame)
 {
 	return EXPECTED((*c->guess)->key == (uintptr_t)frame->func);
 }
 
-/* The same of a closure. */
+/* Does the same for a closure. */
 static zend_always_inline bool is_guessed_closure(const struct capture *c, const zend_execute_data *frame)
 {
 	const zend_function *f = frame->func;
@@ -268,8 +269,8 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 		e->call->end = now;
 }
 
-/* Every mode has functions of its own, so that a call pays for what it measures; whatever happens seldom is a function
- * that they end with, so that they themselves need no stack. */
+/* Each mode has its own functions, so that a call pays only for what it measures. Rare cases are tail calls, so that
+ * the functions themselves need no stack frame. */
 #define HANDLERS(name, what, fast)								\
 	static zend_never_inline void enter_##name(zend_execute_data *frame)			\
 	{											\
@@ -321,7 +322,8 @@ HANDLERS(wall_chart, TRACE_WALL | TRACE_CHART, true)
 HANDLERS(full_chart, MEMORY | TRACE_CPU | TRACE_CHART, true)
 HANDLERS(any_chart, c->metrics | TRACE_CHART, false)
 
-/* The same for when timers wait for calls: they are called with the code that ran until now, before the stack of calls changes. */
+/* Variants for use while timers wait for calls: they deliver due timers with the frame that was running until now,
+ * before the stack of calls changes. */
 #define POLLED(name)										\
 	static void begin_##name##_polled(zend_execute_data *frame)				\
 	{											\
@@ -395,7 +397,7 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	return true;
 }
 
-/* Running calls have no record, and continue without one. */
+/* Running calls lose their records, and continue without. */
 static void forget_records(struct capture *c)
 {
 	for (struct entry *e = c->stack; e <= c->top; e++)
@@ -473,8 +475,8 @@ void capture_mark_session(struct capture *c, struct trace_session *s)
 {
 	struct node *n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
 
-	STROBE_ASSERT(!s->at);		/* it has one marker at a time */
-	/* Without memory what follows is not seen by this session. */
+	STROBE_ASSERT(!s->at);		/* a session has at most one marker at a time */
+	/* Without memory, this session does not see what follows. */
 	if (n && capture_push(c, n, NULL))
 		s->at = (size_t)(c->top - c->stack);
 }
@@ -493,8 +495,8 @@ void capture_mark(struct capture *c)
 			capture_mark_session(c, s);
 }
 
-/* A call ends that is not on top: it began before the trace, or in an earlier one, or above it lie markers of sessions
- * that were opened in it, or calls whose end was not reported. */
+/* Ends a call that is not on top: it began before the trace, or in an earlier one, or above it are markers of
+ * sessions opened inside it, or calls whose end was not reported. */
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame)
 {
 	struct entry *bottom, *e;
@@ -516,8 +518,8 @@ static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data
 	capture_changed(c, first);
 }
 
-/* Each call reads the clock for itself, and the thread may lose its processor in between: callers begin before those whom they
- * called and end after them, so that none takes less time than what it called. */
+/* Each call reads the clock separately, and the thread may be preempted in between. So ends are taken from the
+ * innermost call outwards and beginnings from the outermost inwards: no call takes less time than its callees. */
 void capture_flush(struct capture *c)
 {
 	for (struct entry *e = c->top; e > c->stack; e--)

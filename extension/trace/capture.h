@@ -1,9 +1,9 @@
 /* capture.h: shared by the files of trace/: the state of the current trace.
  *
- * One per PHP thread. It is active while at least one session is open. Running calls are entries of one stack; that of a
- * fiber is its upper part, taken off when the fiber is suspended and put back on top of its resumer when it
- * resumes, so that each moment belongs to exactly one path from the root. Each open session has one entry among them, its
- * marker: nodes below the marker are what the session sees.
+ * One per PHP thread. It is active while at least one session is open. Running calls are entries of one stack. A
+ * fiber's calls are its upper part, which is removed when the fiber is suspended and pushed on top of its resumer
+ * when it resumes, so that each moment belongs to exactly one path from the root. Each open session has one entry
+ * among them, its marker: the session sees the nodes below its marker.
  */
 #ifndef STROBE_CAPTURE_H
 #define STROBE_CAPTURE_H
@@ -16,31 +16,31 @@
 
 #include <stdatomic.h>
 
-/* A call that is running. */
+/* A running call. */
 struct entry {
 	struct node *node;
 	zend_execute_data *frame;	/* NULL: a marker, a compilation, or the bottom of the stack */
-	uint64_t wall, cpu;		/* ticks when it began, or when it was last brought up to date */
+	uint64_t wall, cpu;		/* ticks when it began, or was last updated */
 	int64_t memory, peak;
 	struct chart_call *call;	/* while a chart is recorded */
 };
 
 struct trace_session {
 	struct trace_options options;
-	uintptr_t key;			/* key in its markers: odd, so never that of a function */
-	struct function *function;	/* function in its markers */
-	struct call_tree *spilled;	/* for a moment */
-	size_t at;			/* index of its marker in the stack; 0 while there is none */
+	uintptr_t key;			/* key of its markers: odd, unlike those of functions */
+	struct function *function;	/* function of its markers */
+	struct call_tree *spilled;	/* set only temporarily */
+	size_t at;			/* index of its marker in the stack; 0: none */
 	uint64_t start_ns;		/* since 1970 */
-	uint64_t start_ticks;		/* the same moment */
-	const void *context;		/* the fiber context that it belongs to; NULL: to all */
-	struct trace_session *next;	/* the one opened after it */
+	uint64_t start_ticks;		/* the same moment, in ticks */
+	const void *context;		/* its fiber context; NULL: all */
+	struct trace_session *next;	/* session opened next */
 };
 
 /* A fiber, or the main program, that is running or waits for one that it has resumed. */
 struct strand {
 	zend_fiber_context *context;
-	size_t bottom;			/* its first entry */
+	size_t bottom;			/* index of its first entry */
 };
 
 struct suspended {
@@ -50,49 +50,49 @@ struct suspended {
 	struct suspended *next;
 };
 
-/* A call apart from its node, which may not outlive it. */
+/* A call stored independently of its node, which may be freed earlier. */
 struct saved_call {
 	uintptr_t key;
-	struct function *function;	/* NULL: there was no memory for one */
+	struct function *function;	/* NULL: there was no memory */
 	zend_execute_data *frame;	/* NULL: the marker of a session that belongs to this fiber */
 };
 
-/* The use of memory, at the place where PHP's allocator keeps it. */
+/* PHP's memory usage, in the layout of its allocator. */
 struct heap_use {
 	size_t now, peak;
 };
 
-/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call; those with a chart record it
- * too; those that are polled also ask whether a timer is due. */
+/* Each set of metrics has its own handlers; CAPTURE_ANY checks capture.metrics at each call. Variants with a chart
+ * record that, too; polled variants also check whether a timer is due. */
 enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY,
 	CAPTURE_WALL_CHART, CAPTURE_FULL_CHART, CAPTURE_ANY_CHART,
 	CAPTURE_COUNTS_POLLED, CAPTURE_ANY_POLLED, CAPTURE_ANY_CHART_POLLED };
 
 struct capture {
-	/* Touched by each call. */
-	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
+	/* Accessed by each call. */
+	struct entry *top, *limit;	/* limit: end of the array; while idle, the entry above the only one */
 	struct node **guess;		/* place of the next child of top->node: its `first`, or `after` of the one that ended */
-	const struct heap_use *heap;	/* NULL: not found, the functions are called */
+	const struct heap_use *heap;	/* NULL: not found, so PHP's functions are called */
 	struct cpu_clock cpu;
-	unsigned metrics;		/* the measurements at each call: all that any session requested, and their
+	unsigned metrics;		/* values measured at each call: those requested by any session, and
 					 * by-products */
 
 	bool active;
-	bool internals, files, loads;	/* all that any session requested */
+	bool internals, files, loads;	/* requested by any session */
 	enum capture_mode mode;
-	struct entry idle[1];		/* the stack while nothing is traced: each call finds it full, each end finds no frame */
+	struct entry idle[1];		/* the stack while nothing is traced: calls find it full, ends find no frame */
 	struct entry *stack;
-	struct allocation_counts *stack_counts;	/* beside the stack, with TRACE_ALLOCATIONS */
+	struct allocation_counts *stack_counts;	/* parallel to the stack, with TRACE_ALLOCATIONS */
 	size_t capacity;
-	uint64_t overflow;		/* calls that found no memory for an entry */
+	uint64_t overflow;		/* number of calls for which there was no memory */
 	struct allocation_counts counts;
 	bool counting;
 	struct entry *forked;		/* this is a child that has not noticed it: the call that ran, or NULL. The stack looks full … */
 	zend_execute_data *forked_in;	/* … and the call has no frame, so that its end is not found: it has this one */
-	bool warned;			/* the error log has a line in this request that calls were folded */
-	bool muted;			/* calls are not seen for a moment: the stack looks full */
+	bool warned;			/* the error log already has a message about folded calls in this request */
+	bool muted;			/* calls are temporarily not recorded: the stack looks full */
 	const struct trace_annotation *annotation;
-	_Atomic uint32_t sequence;		/* odd during a change that takes more than one step (trace_copy.h) */
+	_Atomic uint32_t sequence;		/* odd during a change that takes several steps (trace_copy.h) */
 
 	struct nodes nodes;
 	struct chart chart;
@@ -105,10 +105,10 @@ struct capture {
 	struct suspended *suspended;
 
 	bool polling;			/* timers are waiting for calls (delivery.h) */
-	const struct capture_handlers *installed;	/* handlers of functions; NULL: none */
+	const struct capture_handlers *installed;	/* handlers in use; NULL: none */
 	bool installed_internals, installed_files;
 
-	uintptr_t *seen;		/* run-time caches of the functions that the observer knows in this request, packed */
+	uintptr_t *seen;		/* run-time caches of functions known to the observer in this request, packed */
 	uint32_t seen_count, seen_capacity;
 };
 
@@ -120,8 +120,8 @@ extern struct capture strobe_capture;
 #define CAPTURE (&strobe_capture)
 #endif
 
-/* To be called around changes of more than the innermost call and its nodes. Returns whether it was not changing already, and
- * capture_changed is to be called. */
+/* Call these around changes of more than the innermost call and its nodes. Returns false for a nested change; call
+ * capture_changed only if true. */
 static inline bool capture_changing(struct capture *c)
 {
 	uint32_t sequence = atomic_load_explicit(&c->sequence, memory_order_relaxed);
@@ -140,70 +140,71 @@ static inline void capture_changed(struct capture *c, bool was_first)
 		atomic_store_explicit(&c->sequence, atomic_load_explicit(&c->sequence, memory_order_relaxed) + 1, memory_order_release);
 }
 
-/* --- calls.c: what happens at each call */
+/* --- calls.c: beginning and end of calls */
 
 struct capture_handlers {
-	void (*begin)(zend_execute_data *frame);	/* for all functions: PHP may mistake one for another */
+	void (*begin)(zend_execute_data *frame);	/* for any function: PHP may confuse one with another */
 	void (*end)(zend_execute_data *frame, zval *result);
 };
 
 extern const struct capture_handlers capture_handlers[];	/* by mode */
 
-/* The mode for c->metrics. */
+/* Returns the mode for c->metrics. */
 enum capture_mode capture_mode_for(const struct capture *c);
 
-/* Puts a call on the stack; `frame` may be NULL. Returns false if there is no memory: it then is not there. */
+/* Pushes a call; `frame` may be NULL. Returns false, without pushing it, if there is no memory. */
 bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame);
 
-/* Takes the topmost call off. */
+/* Pops the topmost call. */
 void capture_pop(struct capture *c);
 
-/* Records the order of calls from now on, those that begin; not of those that run. False without memory. */
+/* Records the order of calls that begin from now on; running calls are not recorded. False without memory. */
 bool capture_chart_start(struct capture *c);
 void capture_chart_stop(struct capture *c);
 
-/* Forgets what has been recorded so far. */
+/* Discards the records so far. */
 void capture_chart_reset(struct capture *c);
 
-/* The topmost call is not new: a fiber resumes it. */
+/* Marks the topmost call's record: it is not a new call but was resumed with its fiber. */
 void capture_chart_resumed(struct capture *c);
 
-/* Brings the values of all running calls up to now. */
+/* Updates the values of all running calls to now. */
 void capture_flush(struct capture *c);
 
-/* Measures all running calls from now on, without what passed since they were brought up to date. */
+/* Restarts measuring all running calls, ignoring what passed since their last update. */
 void capture_restart_values(struct capture *c);
 
-/* Gives each session that has none a marker on top of the stack, unless it belongs to a fiber that does not run. */
+/* Pushes a marker for each session that has none, unless it belongs to a fiber that is not running. */
 void capture_mark(struct capture *c);
 void capture_mark_session(struct capture *c, struct trace_session *s);
 
-/* The same for the session with that key, unless it has been closed meanwhile. */
+/* Does the same for the session with that key, unless it has been closed. */
 void capture_mark_again(struct capture *c, uintptr_t key);
 
-/* The session whose marker an entry is, NULL for other entries. */
+/* Returns the session of a marker; NULL for other entries. */
 struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
-/* Restarts the sessions that ask for it after a fork: when the child's next call begins, or a running call or a session ends. */
+/* Restarts the sessions that request it after a fork: when the child's next call begins, or a running call or a
+ * session ends. */
 void capture_become_child(struct capture *c);
 
-/* The running call that `call` says, below what is on top; NULL only if memory is short. */
+/* Returns the node for a stored call, below the topmost call; NULL only without memory. */
 struct node *capture_node(struct capture *c, const struct saved_call *call);
 
-/* From now on calls are distinguished by the suffixes of `a`. */
+/* From now on, distinguishes calls by the suffixes of `a`. */
 void capture_annotate(struct capture *c, const struct trace_annotation *a);
 
-/* Makes the running stack empty and ready, or idle again. */
+/* Empties the stack for a trace, or makes it idle again. */
 bool capture_stack_init(struct capture *c);
 void capture_stack_done(struct capture *c);
 
-/* --- observe.c: which functions have handlers */
+/* --- observe.c: handlers of functions */
 
 void observe_startup(int type);
 bool observe_available(void);
 
-/* Gives the functions of this thread, and those that are called first from now on, the handlers that the capture and the
- * timers need now, or takes them away. Once the request ends they stay: little runs then, and they record nothing. */
+/* Sets or removes the handlers that capture and timers need now, for known functions of this thread and those called
+ * first from now on. At the end of the request they stay: little runs then, and they record nothing. */
 void observe_update(struct capture *c);
 void observe_request_end(struct capture *c);
 
@@ -213,37 +214,37 @@ void strands_startup(void);
 bool strands_init(struct capture *c);
 void strands_done(struct capture *c);
 
-/* While calls are put on the stack again: strands that began with the entry `from` begin with the next one. */
+/* While calls are pushed again: strands that began with the entry `from` begin with the next one. */
 void strands_move(struct capture *c, size_t from);
 
-/* Whether the session sees the code running now. */
+/* Whether the session sees the code that is running now. */
 bool strands_concern(const struct capture *c, const struct trace_session *s);
 
-/* --- allocations.c: what the allocator does */
+/* --- allocations.c: counting allocations */
 
-/* The place where the heap of this thread keeps its use. NULL if it is not where we look for it. */
+/* Returns where this thread's heap has its usage; NULL if it is not where expected. */
 const struct heap_use *allocations_heap(void);
 
 void allocations_start(struct capture *c);
 void allocations_stop(struct capture *c);
 
-/* --- compile.c: compilation of files and of eval's strings */
+/* --- compile.c: compilation of files and eval's strings */
 
 void compile_request_start(void);
 void compile_shutdown(void);
 
 /* --- spill.c */
 
-/* Hands all sessions what they have seen so far and restarts the tree with the running calls. False, with nothing
- * changed, if a session cannot take it, there is no memory, or the running calls alone fill half of the tree. */
+/* Passes to each session what it has recorded so far, and restarts the tree with the running calls. False, without
+ * changes, if a session does not support that, there is no memory, or the running calls alone fill half of the tree. */
 bool capture_spill(struct capture *c);
 
 /* --- project.c */
 
-/* The tree of one session, with each node's own values. NULL without memory. */
+/* Returns the tree of one session, with exclusive values. NULL without memory. */
 struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s);
 
-/* The same with inclusive values. */
+/* Does the same with inclusive values. */
 struct call_tree *capture_project(struct capture *c, const struct trace_session *s);
 
 #endif

@@ -1,7 +1,7 @@
-/* compile.c: the time that compilation takes, as calls of their own.
+/* compile.c: records compilations as calls of their own.
  *
- * PHP compiles through two pointers. They are replaced once per process, when the first request begins: opcache has put
- * its own there by then, so that a script that it knows already costs what it really costs.
+ * PHP compiles through two pointers. They are replaced once per process, when the first request begins: opcache has
+ * installed its own by then, so that a cached script shows its actual cost.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -29,7 +29,7 @@ static bool is_traced(const struct capture *c)
 	return c->active && c->loads;
 }
 
-/* Puts a compilation on the stack. Returns its depth, 0 if it is not seen. */
+/* Pushes a compilation. Returns its depth, 0 if it is not recorded. */
 static size_t compilation_begins(struct capture *c, enum call_kind kind, zend_string *name)
 {
 	struct call_function id = { .kind = kind, .file = name };
@@ -43,7 +43,7 @@ static size_t compilation_begins(struct capture *c, enum call_kind kind, zend_st
 	return capture_push(c, n, NULL) ? (size_t)(c->top - c->stack) : 0;
 }
 
-/* Takes it off again, with anything that a fatal error has left above it. */
+/* Pops it, with anything that a fatal error has left above it. */
 static void compilation_ends(struct capture *c, size_t depth)
 {
 	if (!depth || !c->active)
@@ -88,7 +88,7 @@ static zend_op_array *compile_traced_string(zend_string *source, const char *fil
 
 static void install(void)
 {
-	STROBE_ASSERT(!installed);		/* or we would call ourselves */
+	STROBE_ASSERT(!installed);		/* otherwise we would call ourselves */
 	next_compile_file = zend_compile_file;
 	zend_compile_file = compile_traced_file;
 	next_compile_string = zend_compile_string;

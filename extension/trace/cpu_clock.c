@@ -11,8 +11,8 @@
 #ifdef CPU_CLOCK_RSEQ
 #include <sys/rseq.h>
 
-/* A descriptor as in struct rseq_cs of linux/rseq.h (version and flags, start, length, abort address): the kernel checks
- * that the signature stands before the abort address when it clears the pointer to it. */
+/* A descriptor like struct rseq_cs of linux/rseq.h (version and flags, start, length, abort address): when the kernel
+ * clears the pointer to it, it checks that the signature precedes the abort address. */
 extern const uint32_t strobe_rseq_cs[8] __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -56,12 +56,12 @@ const char *cpu_clock_name(void)
 	return "clock_gettime";
 }
 
-/* Reads `ahead` from the kernel. */
+/* Updates `ahead` from the kernel. */
 static uint64_t ask(struct cpu_clock *c)
 {
 	struct timespec t;
 
-	/* First the mark: an interruption after it is seen by the next read. */
+	/* The mark is set first, so that an interruption after it is noticed by the next read. */
 	if (c->flag)
 		*c->flag = c->mark;
 	__asm__ volatile("" ::: "memory");

@@ -1,4 +1,4 @@
-/* function_table.c: finds and makes records of functions. */
+/* function_table.c: finds and creates records of functions. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#define PINNED_MAX	(1u << 20)	/* bytes of closures' code, which memory_limit counts */
+#define PINNED_MAX	(1u << 20)	/* bytes of closures' code that is kept alive, which memory_limit counts */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -52,7 +52,7 @@ static void insert(struct function_table *t, struct function *f)
 {
 	uint32_t i;
 
-	STROBE_ASSERT(t->count * 2 <= t->slots);		/* a search ends at a free slot */
+	STROBE_ASSERT(t->count * 2 <= t->slots);		/* searches end at a free slot */
 	for (i = function_slot_of(f->identity_hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
 		;
 	t->by_identity[i] = f;
@@ -63,7 +63,7 @@ static void insert(struct function_table *t, struct function *f)
 	t->by_key[i] = (struct function_slot){ f->key, f->number + 1 };
 }
 
-/* Both tables stay at most half full, so that a search always ends. */
+/* Both tables stay at most half full, so that searches end. */
 static bool make_room(struct function_table *t)
 {
 	uint32_t slots = t->slots ? t->slots * 4 : 256;
@@ -84,7 +84,7 @@ static bool make_room(struct function_table *t)
 	return true;
 }
 
-/* The first record made with that identity, or NULL. */
+/* Returns the first record with that identity, or NULL. */
 static struct function *find_identity(const struct function_table *t, const struct call_function *id, uint64_t hash)
 {
 	if (t->slots)
@@ -94,7 +94,7 @@ static struct function *find_identity(const struct function_table *t, const stru
 	return NULL;
 }
 
-/* `alike` is the first record with that identity, if there is one. */
+/* `alike` is the first record with that identity, if any. */
 static struct function *make_function(struct function_table *t, uintptr_t key, const struct call_function *id, uint64_t hash,
 				      struct function *alike)
 {
@@ -163,7 +163,7 @@ void function_describe(const zend_function *f, struct call_function *id)
 	}
 }
 
-/* About what the code of a function takes, with that of the closures in it. */
+/* Returns the approximate size of a function's code, including closures in it. */
 static size_t code_bytes(const zend_op_array *code)
 {
 	size_t bytes = sizeof(*code) + code->last * sizeof(zend_op) + (size_t)code->last_literal * sizeof(zval) +
@@ -174,7 +174,7 @@ static size_t code_bytes(const zend_op_array *code)
 	return bytes;
 }
 
-/* One more user of the code of a closure: a copy that counts as one. */
+/* Keeps the code of a closure alive with a copy that counts as a user. */
 static bool pin(struct function_table *t, struct function *f, const zend_op_array *code)
 {
 	zend_op_array *copy = malloc(sizeof(*copy));
@@ -182,7 +182,7 @@ static bool pin(struct function_table *t, struct function *f, const zend_op_arra
 	if (!copy)
 		return false;
 	memcpy(copy, code, sizeof(*copy));
-	/* These are of the closure object itself, and go with it. */
+	/* These belong to the closure object, and are freed with it. */
 	copy->fn_flags &= ~ZEND_ACC_HEAP_RT_CACHE;
 	copy->static_variables = NULL;
 	function_add_ref((zend_function *)copy);
@@ -191,7 +191,7 @@ static bool pin(struct function_table *t, struct function *f, const zend_op_arra
 	return true;
 }
 
-/* Its key may come to mean something else: it is not found by it again. */
+/* The key may get another meaning, so the record must no longer be found by it. */
 static void forget_key(struct function_table *t, struct function *f)
 {
 	uint32_t i = function_slot_of(f->key, t->slots);
@@ -214,7 +214,7 @@ uint32_t function_table_lasting(struct function_table *t, const zend_function *c
 		for (uint32_t i = function_slot_of(key, t->slots); t->by_key[i].number; i = (i + 1) & (t->slots - 1))
 			if (t->by_key[i].key == key)
 				return t->by_key[i].number - 1;
-	/* Code of a preload script is destroyed when the script has ended, even if it is still referenced. */
+	/* The code of a preload script is destroyed when the script has ended, even if it is still referenced. */
 	if (may_go && (t->pinned + code_bytes(&code->op_array) > PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return FUNCTION_NONE;
 	function_describe(code, &id);

@@ -1,4 +1,4 @@
-/* grow.h: arrays that grow. */
+/* grow.h: growing arrays. */
 #ifndef STROBE_GROW_H
 #define STROBE_GROW_H
 
@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Makes an array, `*array`, twice as large; what is new is not set. Returns false, with nothing changed, without memory. */
+/* Doubles the capacity of an array, `*array`; new elements are uninitialized. Without memory returns false and
+ * changes nothing. */
 static inline bool grow(void *array, uint32_t *capacity, size_t size)
 {
 	uint32_t wanted = *capacity ? *capacity * 2 : 64;

@@ -1,4 +1,4 @@
-/* name_filter.c: compares names with patterns. */
+/* name_filter.c: matches names against patterns. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -64,7 +64,7 @@ void name_filter_free(struct name_filter *f)
 	free(f);
 }
 
-/* A name in up to three parts, which are not put together. */
+/* A name in up to three parts, which are not concatenated. */
 struct name {
 	const char *part[3];
 	size_t n[3];
@@ -93,7 +93,7 @@ static char byte_at(const struct name *name, size_t at)
 	return zend_tolower_ascii(name->part[i][at]);
 }
 
-/* With a star that did not fit, one more byte is left to it. */
+/* On a mismatch after a star, lets the star match one more byte. */
 static bool matches(const struct pattern *p, const struct name *name)
 {
 	size_t i = 0, k = 0, star = SIZE_MAX, left = 0;
@@ -125,7 +125,7 @@ static bool any_matches(const struct pattern *p, const struct name *name)
 	return false;
 }
 
-/* PHP names closures "App\{closure}", from 8.4 on "{closure:App\main():12}" or "{closure:/srv/a.php:12}". */
+/* PHP calls closures "App\{closure}", and since 8.4 "{closure:App\main():12}" or "{closure:/srv/a.php:12}". */
 static void append_namespace(struct name *name, const zend_string *closure)
 {
 	static const char begin[] = "{closure:";
@@ -142,7 +142,7 @@ static void append_namespace(struct name *name, const zend_string *closure)
 		append(name, p, (size_t)(slash + 1 - p));
 }
 
-/* Anonymous classes have a NUL and their place behind their name. */
+/* Names of anonymous classes end at a NUL, followed by their location. */
 static struct name name_of(const struct call_function *id)
 {
 	struct name name = { .length = 0 };

@@ -1,4 +1,4 @@
-/* nodes.c: finds and makes nodes. */
+/* nodes.c: finds and creates nodes. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define LIST_FIRST	4u		/* slots: one line of the cache */
+#define LIST_FIRST	4u		/* slots: one cache line */
 #define LIST_MAX	8u
 #define KEY_FOLDED	3u
 
@@ -29,7 +29,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 		t->chunk_count++;
 	}
 	n = nodes_at(t, t->count);
-	/* The next one is mostly made soon, and cold. */
+	/* The next node is usually created soon, and is not cached. */
 	__builtin_prefetch(n + 1, 1);
 	__builtin_prefetch((char *)(n + 1) + 64, 1);
 	*n = (struct node){
@@ -40,7 +40,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	return n;
 }
 
-/* A node outside the tree, without a number. */
+/* Creates a node outside the tree, without a number. */
 static struct node *make_outside(struct nodes *t, uintptr_t key)
 {
 	struct node *n = arena_calloc(&t->functions.memory, sizeof(*n));
@@ -62,7 +62,7 @@ static void put(struct slot *slots, uint32_t count, struct node *n)
 	slots[i] = (struct slot){ n->key, n };
 }
 
-/* Room for one more child than there are, those filled in. A hash stays at most half full. */
+/* Makes room for one more child, filling in the existing ones. A hash stays at most half full. */
 static bool grow_slots(struct nodes *t, struct node *p)
 {
 	uint32_t size = p->children < LIST_FIRST ? LIST_FIRST : p->children < LIST_MAX ? LIST_MAX : LIST_MAX * 4;
@@ -119,11 +119,11 @@ static bool add_child(struct nodes *t, struct node *p, struct node *n)
 	else
 		put(p->slots, p->slot_count, n);
 	p->children++;
-	STROBE_ASSERT(nodes_find(p, n->key) == n);	/* no key is there twice */
+	STROBE_ASSERT(nodes_find(p, n->key) == n);	/* keys are unique */
 	return true;
 }
 
-/* A child that is not there yet. Without memory the sink. */
+/* Creates a child. Without memory returns the sink. */
 static struct node *new_child(struct nodes *t, struct node *parent, uintptr_t key, uint32_t function)
 {
 	struct node *n = make_node(t, parent, key, function);
@@ -131,7 +131,7 @@ static struct node *new_child(struct nodes *t, struct node *parent, uintptr_t ke
 	return n && add_child(t, parent, n) ? n : t->sink;
 }
 
-/* The folded child of `parent`, for calls that have no node of their own. */
+/* Returns the folded child of `parent`, for calls without a node of their own. */
 static struct node *folded_child(struct nodes *t, struct node *parent)
 {
 	static const struct call_function folded = { .kind = CALL_FOLDED };
@@ -144,7 +144,7 @@ static struct node *folded_child(struct nodes *t, struct node *parent)
 	return f ? new_child(t, parent, KEY_FOLDED, f->number) : t->sink;
 }
 
-/* The node for calls below a folded one; NULL if `parent` is in the tree and not folded. */
+/* Returns the node for calls below a folded one; NULL if `parent` is in the tree and not folded. */
 static struct node *below(struct nodes *t, struct node *parent)
 {
 	struct node *n;
@@ -178,7 +178,7 @@ struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, s
 {
 	struct node *n;
 
-	STROBE_ASSERT(key & 1);		/* no function has such a key */
+	STROBE_ASSERT(key & 1);		/* functions have even keys */
 	if (parent == t->sink || !f)
 		return NULL;
 	if (parent->below == parent)

@@ -1,12 +1,13 @@
 /* observe.c: installs and removes the handlers of functions.
  *
- * PHP asks an observer about a function at its first call in a request, and keeps the answer for the rest of it.
- * While nothing is traced the answer is "no handlers", which costs a call almost nothing; and we remember where the answer
- * is kept: in the function's run-time cache. Caches are of the request and stay where they are, but for those of closures
- * that have one of their own, which goes away with the closure; these are looked for among the living objects instead.
+ * PHP asks an observer about a function at its first call in a request, and keeps the answer until the request ends.
+ * While nothing is traced the answer is "no handlers", which costs a call almost nothing; and we remember where the
+ * answer is stored: in the function's run-time cache. These caches stay in place during the request, except those of
+ * closures with their own cache, which is freed with the closure; such closures are searched among living objects
+ * instead.
  *
  * Functions have handlers for two reasons: their calls are traced, or timers wait for calls because interrupts are not safe
- * (delivery.h). PHP has room for one pair of handlers of ours, so where both are true one pair does both.
+ * (delivery.h). PHP has room for only one pair of handlers of ours, so if both apply one pair does both.
  *
  * Code that runs once (the file scope of a script) is looked up each time, so it need not be remembered.
  */
@@ -28,7 +29,7 @@
 
 static bool registered;
 
-/* The lowest bit of a remembered cache says that the function is internal: PHP 8.4 keeps the answer elsewhere there. */
+/* The lowest bit of a remembered cache marks internal functions, for which PHP 8.4 stores the answer elsewhere. */
 #define INTERNAL ((uintptr_t)1)
 #define SUSPENDS ((uintptr_t)2)
 
@@ -41,11 +42,11 @@ static int handle_of(bool internal)
 	return zend_observer_fcall_op_array_extension;
 }
 
-/* A remembered function: where its run-time cache is, and what it is. */
+/* A remembered function: its run-time cache and kind. */
 struct seen {
 	void **cache;
 	bool internal;
-	bool suspends;			/* Fiber::suspend() and what else is Fiber's */
+	bool suspends;			/* Fiber::suspend() and Fiber's other methods */
 };
 
 static struct seen unpack(uintptr_t packed)
@@ -53,7 +54,7 @@ static struct seen unpack(uintptr_t packed)
 	return (struct seen){ (void **)(packed & ~(INTERNAL | SUSPENDS)), packed & INTERNAL, packed & SUSPENDS };
 }
 
-/* PHP's functions that change handlers take a function, and read only its type and run-time cache. */
+/* PHP's functions for changing handlers take a function, but read only its type and run-time cache. */
 static void stand_in(zend_function *f, const struct seen *s)
 {
 	memset(f, 0, sizeof(*f));
@@ -84,14 +85,14 @@ static void add_to(const struct seen *s, const struct capture_handlers *h)
 {
 	zend_function f;
 
-	/* Twice would be once too often: closures may share a cache. */
+	/* Removing them twice would be wrong: closures may share a cache. */
 	remove_from(s, h);
 	stand_in(&f, s);
 	zend_observer_add_begin_handler(&f, h->begin);
 	zend_observer_add_end_handler(&f, h->end);
 }
 
-/* A fiber's stack has no root any more when it is switched away from. */
+/* When a fiber is switched away from, its stack no longer has a root. */
 static bool suspends(const zend_function *f)
 {
 	return !ZEND_USER_CODE(f->type) && f->common.scope == zend_ce_fiber;
@@ -119,9 +120,9 @@ static void remember(struct capture *c, const zend_function *f)
 	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (suspends(f) ? SUSPENDS : 0);
 }
 
-/* Handlers that only deliver due timers. As the ticking thread notes what ran (tick_note.h), it is enough to check occasionally:
- * when functions written in PHP begin and end, and before a fiber's stack loses its root. Where that thread cannot read what
- * runs, every event counts. */
+/* Handlers that only deliver due timers. As the ticking thread notes the running calls (tick_note.h), it is enough to
+ * check occasionally: when functions written in PHP begin and end, and before a fiber's stack loses its root. If that
+ * thread cannot read the stack, every event is checked. */
 static void begin_poll(zend_execute_data *frame)
 {
 	if (timers_due_at_call())
@@ -145,7 +146,7 @@ static bool is_wanted(const struct capture *c, const zend_function *f)
 	return f->common.function_name || c->installed_files;
 }
 
-/* Called by PHP for a function. */
+/* Called by PHP once per function. */
 static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 {
 	struct capture *c = CAPTURE;
@@ -224,7 +225,7 @@ void observe_update(struct capture *c)
 	c->installed_files = files;
 }
 
-/* Timers begin or cease to wait for calls of this thread. */
+/* Called when timers begin or cease to wait for calls of this thread. */
 static void watch(bool on)
 {
 	struct capture *c = CAPTURE;
@@ -249,7 +250,7 @@ void observe_request_end(struct capture *c)
 	}
 }
 
-/* PHP reserves the room for answers when it has started all modules: for one that dl() loads there is none. */
+/* PHP reserves room for answers after all modules have started, so a module loaded by dl() has none. */
 void observe_startup(int type)
 {
 	if (!STROBE_G(instrument) || type != MODULE_PERSISTENT)

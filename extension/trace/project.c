@@ -13,29 +13,29 @@
 
 #define FIRST_SLOTS 1024u
 
-/* A function of the capture as this session sees it. All of them together fit into the processor's first cache. */
+/* A function of the capture as seen by this session. Together they fit into the CPU's first-level cache. */
 struct seen_function {
-	uint32_t index;			/* in the tree + 1, 0 not yet used */
+	uint32_t index;			/* in the tree + 1; 0: not used yet */
 	uint8_t kind;
-	bool asked;			/* the rest is known */
-	bool hidden;			/* the session does not show it */
+	bool asked;			/* the following fields are known */
+	bool hidden;			/* not shown by the session */
 	bool ambiguous;
 };
 
-/* While a tree is built: where each node of the capture went, and a hash of places. */
+/* State while a tree is built: the place of each node of the capture, and a hash of places. */
 struct projection {
 	const struct capture *capture;
 	const struct trace_session *session;
 	struct call_tree *tree;
 	uint32_t *place;		/* by node: index in the tree, or NOWHERE */
 	struct seen_function *functions;	/* by number */
-	uint32_t *slots;		/* (parent, function) to index + 1; at most half full */
+	uint32_t *slots;		/* maps (parent, function) to index + 1; at most half full */
 	uint32_t slot_count, slots_used;
-	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
-	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
-	bool failed;			/* there was no memory for the hash */
-	uint64_t now;			/* in ticks: when calls end that still run */
-	bool *shown;			/* by node, with a chart: its calls are those of its place */
+	bool direct;			/* each node has its own place, except those below an ambiguous function */
+	uint8_t *merged;		/* by place: several nodes may share it, so its children are in the hash */
+	bool failed;			/* no memory for the hash */
+	uint64_t now;			/* in ticks: end of calls that are still running */
+	bool *shown;			/* by node, with a chart: its calls are shown as calls of its place */
 };
 
 static bool is_left_out(const struct trace_session *s, const struct call_function *f)
@@ -82,7 +82,7 @@ static void hold(zend_string *s)
 		zend_string_addref(s);
 }
 
-/* Functions with one identity (a file that was included twice, a method of PHP's own that subclasses have copies of) are one
+/* Functions with the same identity (a file included twice, an internal method with copies in subclasses) are one
  * function of the tree. */
 static uint32_t number_function(struct projection *p, const struct function *f)
 {
@@ -116,7 +116,7 @@ static uint32_t new_place(struct projection *p, uint32_t parent, uint32_t functi
 	return place;
 }
 
-/* The slot of a place, or the free one where it belongs. */
+/* Returns the slot of a place, or the free one for it. */
 static uint32_t *slot_of(const struct projection *p, uint32_t parent, uint32_t function)
 {
 	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
@@ -148,7 +148,8 @@ static bool grow_slots(struct projection *p)
 	return true;
 }
 
-/* The place that nodes with this function share below a parent. Without memory the parent, and there will be no tree. */
+/* Returns the place shared by nodes with this function below a parent. Without memory returns the parent, and no tree
+ * will result. */
 static uint32_t shared_place(struct projection *p, uint32_t parent, uint32_t function)
 {
 	uint32_t *slot;
@@ -186,8 +187,8 @@ static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
 	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
 }
 
-/* Adds what a node took, in ticks and with what its children took, to its place, and takes it from the place above: in the end
- * each place has what it took itself. Calls, and periods of sampled time, are each node's own already. */
+/* Adds a node's inclusive values, in ticks, to its place, and subtracts them from the parent's place, so that each
+ * place ends up with exclusive values. Calls, and periods of sampled time, are exclusive already. */
 static zend_always_inline void add(struct projection *p, uint32_t place, const struct node *n)
 {
 	const uint64_t period_ns = p->capture->timer.period_ns;
@@ -224,7 +225,7 @@ static int64_t *value_at(const struct call_tree *t, uint32_t place, enum tree_co
 	return &call_tree_row(t, place)[t->at[column]];
 }
 
-/* Time that is sampled is only where it was spent. */
+/* Sampled time counts only where it was spent. */
 static void add_sampled_time(struct projection *p, uint32_t place, const struct node *n)
 {
 	STROBE_ASSERT(place == NOWHERE || place < p->tree->node_count);
@@ -238,7 +239,7 @@ static void show(struct projection *p, uint32_t i)
 		p->shown[i] = true;
 }
 
-/* Calls within a folded call are folded too; what they took is in it already. */
+/* Calls within a folded call are folded, too; their values are already included in it. */
 static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const struct node *n)
 {
 	struct call_tree *t = p->tree;
@@ -274,7 +275,7 @@ static void place_node(struct projection *p, uint32_t i)
 	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
 
 	STROBE_ASSERT(n->number == i && (!n->parent || n->parent->number < i));
-	/* The nodes of a chunk are contiguous, which the processor cannot see from here. */
+	/* The nodes of a chunk are contiguous, which the CPU cannot predict here. */
 	__builtin_prefetch(n + 4);
 	__builtin_prefetch((const char *)(n + 4) + 64);
 	f = classify_function(p, n);
@@ -316,8 +317,8 @@ static unsigned columns_of(unsigned metrics)
 	return columns;
 }
 
-/* From ticks. Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the difference.
- * Rounded with what is below them, both could be off by a nanosecond per child. */
+/* Converts ticks. Self times are rounded so that no CPU time exceeds its wall time, since off-CPU time is the
+ * difference. Rounding inclusive values could be off by a nanosecond per child. */
 static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
 {
 	int64_t *v = t->values + t->at[column];
@@ -353,8 +354,8 @@ static bool allocate(struct projection *p)
 	       call_tree_reserve(t, columns_of(p->session->options.metrics), from->count);
 }
 
-/* Whether the record is of a call that the session shows: neither those of others, nor those within folded calls, whose nodes
- * are outside the tree. */
+/* Whether the record is that of a call shown by the session: not another session's, and not within a folded call,
+ * whose nodes are outside the tree. */
 static bool is_shown(const struct projection *p, const struct chart_call *call)
 {
 	const struct nodes *nodes = &p->capture->nodes;
@@ -379,14 +380,14 @@ static uint64_t calls_in(const struct call_tree *t)
 	return sum;
 }
 
-/* The marker of a session that begins within a call is put on the stack again when that call ends: one span all the same. */
+/* The marker of a session that begins within a call is pushed again when that call ends, but it is still one span. */
 static bool continues_session(const struct projection *p, const struct chart_call *call)
 {
 	return call > p->capture->chart.calls && chart_node(call)->key == p->session->key && chart_node(call - 1) &&
 	       chart_node(call - 1)->key == p->session->key;
 }
 
-/* Calls that run last until now. */
+/* Running calls last until now. */
 static bool add_chart(struct projection *p)
 {
 	const struct chart *h = &p->capture->chart;
@@ -409,7 +410,7 @@ static bool add_chart(struct projection *p)
 		if (t->call_count && continues_session(p, call)) {
 			r--;
 		} else {
-			/* The counters of two processors may differ. */
+			/* The counters of two CPUs may differ. */
 			last = start > last ? start : last;
 			STROBE_ASSERT(t->call_count < count && p->place[chart_node(call)->number] < t->node_count);
 			*r = (struct call_record){ .node = p->place[chart_node(call)->number], .start_ns = last };
@@ -422,8 +423,8 @@ static bool add_chart(struct projection *p)
 	return true;
 }
 
-/* Children of what is left out go to its caller, and a session that has several markers sees one tree of what lies below
- * them: nodes come together. */
+/* Children of hidden nodes go to the caller, and a session with several markers sees one tree below them, so nodes
+ * may be merged. */
 static bool is_direct(const struct capture *c, const struct trace_session *s)
 {
 	return c->nodes.markers == 1 && s->options.files && s->options.loads && !s->options.no_internals && !s->options.filter;
@@ -431,7 +432,8 @@ static bool is_direct(const struct capture *c, const struct trace_session *s)
 
 struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s)
 {
-	/* When the values of running calls were read, just now: what the projection takes is no part of the trace. */
+	/* The time at which values of running calls were just read; the time taken by the projection is not part of
+	 * the trace. */
 	struct projection p = { .capture = c, .session = s, .now = clock_ticks() };
 	uint64_t end_ns = realtime_ns();
 	struct call_tree *t = NULL;

@@ -1,7 +1,8 @@
-/* spill.c: hands a full tree over and restarts.
+/* spill.c: passes a full tree on and restarts.
  *
- * A consumer that only needs sums over all paths (the arrays of the xhprof family have pairs of caller and callee) needs no
- * path for longer than until they are added up. So no path has to be folded while the running calls leave room for others.
+ * A consumer that needs only sums over all paths (the arrays of the xhprof family have pairs of caller and callee)
+ * can add up the tree whenever it is full. So no path has to be folded as long as the running calls leave room for
+ * others.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -43,7 +44,7 @@ static bool make_trees(struct capture *c)
 	return true;
 }
 
-/* The running calls get their nodes again; they are counted where they began. */
+/* Creates new nodes for the running calls, which have been counted where they began. */
 static void run_again(struct capture *c, const struct saved_call *calls, struct entry *top)
 {
 	c->stack[0].node = c->nodes.root;

@@ -1,8 +1,8 @@
 /* strands.c: follows fibers in the stack of running calls.
  *
- * PHP tells of each switch. A fiber that is resumed runs below its resumer, as its real stack does, until it is
- * suspended or ends: its running calls are then taken off the stack, and remembered if it can be resumed. While it is
- * suspended no time passes for them. Their calls are counted once, where they began.
+ * PHP reports each switch. A resumed fiber runs below its resumer, like its real stack, until it is suspended or
+ * ends: its running calls are then removed from the stack, and stored if it can be resumed. While it is suspended no
+ * time passes for them. They are counted once, where they began.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -77,7 +77,8 @@ static struct suspended *take_suspended(struct capture *c, const zend_fiber_cont
 	return NULL;
 }
 
-/* Whether it is the marker of a session that records nothing until the fiber is resumed, and then the same calls again. */
+/* Whether the entry is the marker of a session that records nothing until the fiber is resumed, and then the same
+ * calls again. */
 static bool belongs_to_strand(struct capture *c, const struct entry *e, const zend_fiber_context *context)
 {
 	const struct trace_session *session = capture_marked_by(c, e);
@@ -85,10 +86,10 @@ static bool belongs_to_strand(struct capture *c, const struct entry *e, const ze
 	return session && session->context == context;
 }
 
-/* Remembers the running calls from `bottom` up, without the markers of sessions that follow the resumed strand. */
+/* Stores the running calls from `bottom` up, without markers of sessions that follow the resumed strand. */
 static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 {
-	/* Below it are calls that ended with a session of its own. */
+	/* Entries below it are calls that ended with a session of their own. */
 	size_t running = (size_t)(c->top - c->stack) + 1, depth = running > bottom ? running - bottom : 0;
 	struct suspended *s = calloc(1, sizeof(*s));
 	size_t i;
@@ -104,7 +105,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
 		if (e->frame || belongs_to_strand(c, e, context))
 			s->calls[s->count++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
-	/* The root first. */
+	/* Root first. */
 	for (i = 0; i < s->count / 2; i++) {
 		struct saved_call call = s->calls[i];
 
@@ -115,7 +116,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 	c->suspended = s;
 }
 
-/* The running strand stops. */
+/* Suspends the running strand. */
 static void leave(struct capture *c)
 {
 	struct strand *s = &c->strands[--c->strand_count];
@@ -127,7 +128,7 @@ static void leave(struct capture *c)
 		capture_pop(c);
 }
 
-/* A strand begins or resumes, on top of the running one. */
+/* Begins or resumes a strand, on top of the running one. */
 static void enter(struct capture *c, zend_fiber_context *context)
 {
 	struct suspended *s = take_suspended(c, context);
@@ -159,7 +160,7 @@ static void enter(struct capture *c, zend_fiber_context *context)
 	forget(s);
 }
 
-/* Whether `from` resumes or starts a fiber, instead of handing control back. */
+/* Whether `from` resumes or starts a fiber, instead of returning control. */
 static bool is_resumption(const zend_fiber_context *from)
 {
 	return EG(active_fiber) && &EG(active_fiber)->context != from;
@@ -192,10 +193,10 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 	capture_changed(c, first);
 }
 
-/* The owner of sessions whose fiber is no more. */
+/* Owner of sessions whose fiber no longer exists. */
 static const char nobody;
 
-/* A fiber is freed, suspended or not: its address may come to mean another one. */
+/* Called when a fiber is freed, suspended or not, since its address may be reused. */
 static void destroyed(zend_fiber_context *context)
 {
 	struct capture *c = CAPTURE;
@@ -215,8 +216,8 @@ static void destroyed(zend_fiber_context *context)
 			session->context = &nobody;
 }
 
-/* PHP calls handlers at each switch of each fiber, so there are none before the first trace. Its list of handlers has no lock: with
- * threads they are there from the beginning. */
+/* PHP calls handlers at each switch of every fiber, so they are registered only with the first trace. The list of
+ * handlers has no lock, so in thread-safe PHP they are registered at startup. */
 static void observe_switches(void)
 {
 	static bool follows;

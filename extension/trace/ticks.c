@@ -22,7 +22,7 @@ bool clock_is_counter;
 static uint64_t first_ticks, first_ns;
 
 #if defined(__x86_64__)
-/* Whether the kernel's own time comes from the TSC, which it only does while all processors agree. */
+/* Whether the kernel's own clock source is the TSC, which it uses only while all CPUs agree. */
 static bool kernel_uses_tsc(void)
 {
 	char name[16] = "";
@@ -45,8 +45,8 @@ static bool is_invariant(void)
 }
 #endif
 
-/* Both clocks at one moment. The thread may be taken off its processor between two readings, so the closest of several are
- * taken. */
+/* Reads both clocks at one moment. The thread may be preempted between two readings, so the closest of several pairs
+ * is taken. */
 static void read_both(uint64_t *ns, uint64_t *ticks)
 {
 	uint64_t closest = UINT64_MAX;

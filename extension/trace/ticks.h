@@ -1,10 +1,10 @@
-/* ticks.h: the cheapest clock that can be trusted, in ticks.
+/* ticks.h: the cheapest reliable clock, in ticks.
  *
- * A read of the processor's counter takes 10 ns where clock_gettime takes 23. x86's TSC serves when the processor says
- * that it runs at a constant rate in all power states and the kernel itself keeps time by it (it checks that all
- * processors agree); arm64's generic timer always does. Elsewhere a tick is a nanosecond of CLOCK_MONOTONIC.
+ * Reading the CPU's counter takes 10 ns, clock_gettime 23. x86's TSC is used if the CPU reports a constant rate in
+ * all power states and the kernel itself uses it as its clock source (it checks that all CPUs agree); arm64's generic
+ * timer is always used. Elsewhere a tick is a nanosecond of CLOCK_MONOTONIC.
  *
- * This file and clock.c are all that knows about processors: another one needs a line here.
+ * Only this file and ticks.c depend on the CPU architecture: another one needs a line here.
  */
 #ifndef STROBE_CLOCK_H
 #define STROBE_CLOCK_H
@@ -17,7 +17,7 @@
 #include <x86intrin.h>
 #endif
 
-extern bool clock_is_counter;		/* decided by clock_startup, before any thread */
+extern bool clock_is_counter;		/* set by clock_startup, before there are threads */
 
 static inline uint64_t clock_monotonic_ns(void)
 {
@@ -27,7 +27,7 @@ static inline uint64_t clock_monotonic_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The processor's counter, for when clock_is_counter. */
+/* Reads the CPU's counter; only if clock_is_counter. */
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
@@ -42,20 +42,20 @@ static inline uint64_t clock_counter(void)
 #endif
 }
 
-/* The time in ticks. Only differences of two readings of one thread are meaningful. */
+/* Returns the time in ticks. Only differences between readings of the same thread are meaningful. */
 static inline uint64_t clock_ticks(void)
 {
 	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_monotonic_ns();
 }
 
-/* Looks at the processor. Once, when PHP starts. */
+/* Chooses the clock. Call it once, when PHP starts. */
 void clock_startup(void);
 
-/* Nanoseconds per tick, measured over the time since clock_startup; waits until that is 1 ms (it is, except in a
- * process that traces its very first instruction). */
+/* Returns nanoseconds per tick, measured over the time since clock_startup. Waits until that is 1 ms (only needed in
+ * a process that traces its very first instructions). */
 double clock_ns_per_tick(void);
 
-/* "TSC", "cntvct" or "clock_gettime". */
+/* Returns "TSC", "cntvct" or "clock_gettime". */
 const char *clock_name(void);
 
 #endif

@@ -14,25 +14,25 @@
 
 #define SESSIONS_MAX 64u
 
-/* A state that never recurs, as trace_copy.h says. */
+/* A state that never recurs, see trace_copy.h. */
 struct state {
 	struct capture capture;
 	struct entry innermost;
-	struct node node, ended;	/* copies of the innermost call, and of the one that ended last in it */
+	struct node node, ended;	/* copies of the nodes of the innermost call, and of the last to end in it */
 };
 
-/* Kept between inspections, after the state. */
+/* Stored between inspections, after the state. */
 struct seen {
-	uint32_t sequence, looks;		/* looks in a row, at which the turn was the same */
+	uint32_t sequence, looks;		/* number of consecutive inspections with the same sequence */
 };
 
 _Static_assert(sizeof(struct state) + sizeof(struct seen) <= WATCH_SEEN, "there is room for it");
 
-/* A thread that reaches safe points hands over by itself, and its turn changes. One that makes call after call without a safe
- * point is copied after this many inspections. */
+/* A thread that reaches safe points hands over by itself, which changes `sequence`. One that keeps making calls
+ * without a safe point is copied after this many inspections. */
 #define LOOKS 3
 
-/* An address in the PHP thread's memory, and the number of the thing that lies there. */
+/* An address in the PHP thread's memory, and the number of the object there. */
 struct place {
 	uintptr_t address;
 	uint32_t number;
@@ -41,12 +41,12 @@ struct place {
 /* Nodes and functions are one array each, by number. */
 struct trace_copy {
 	const struct capture *of;
-	struct state before;		/* as it is there */
-	struct capture capture;		/* leads to copies */
+	struct state before;		/* state before copying */
+	struct capture capture;		/* points to copies */
 	struct copies strings;
 	struct node *nodes, sink;
 	struct node **chunks;
-	struct place *chunk_places;	/* in the order of their addresses, like those of functions */
+	struct place *chunk_places;	/* sorted by address, like those of functions */
 	struct function *functions;
 	struct place *function_places;
 	struct node *below;		/* for folded nodes */
@@ -81,7 +81,7 @@ static struct place *sorted(void *const *pointers, uint32_t count)
 	return places;
 }
 
-/* The last one that begins at the address or before it. */
+/* Returns the last place that begins at or before the address. */
 static const struct place *last_before(const struct place *places, uint32_t count, const void *p)
 {
 	const struct place *from = places;
@@ -99,7 +99,7 @@ static const struct place *last_before(const struct place *places, uint32_t coun
 	return count && from->address <= (uintptr_t)p ? from : NULL;
 }
 
-/* NULL if there is no such node in the tree. */
+/* Returns NULL if there is no such node in the tree. */
 static struct node *node_at(const struct trace_copy *c, const struct node *n)
 {
 	const struct place *place = last_before(c->chunk_places, c->before.capture.nodes.chunk_count, n);
@@ -160,7 +160,7 @@ static bool read_nodes(struct trace_copy *c)
 	return ok;
 }
 
-/* Counts of what was called below a folded call. Pointers to them are made when all are there. */
+/* Copies counts of calls below folded calls. Pointers to them are set when all have been copied. */
 static bool copy_below(struct trace_copy *c, const struct node *there)
 {
 	if (c->below_count == c->below_capacity) {
@@ -233,7 +233,7 @@ static bool copy_sessions(struct trace_copy *c)
 
 /* --- running calls */
 
-/* The values that a call would note if it began now. */
+/* Computes the values that a call beginning now would store. */
 static bool values_now(const struct trace_copy *c, const struct entry *top, int64_t cpu_ns, struct entry *ret)
 {
 	const struct capture *k = &c->before.capture;
@@ -241,7 +241,7 @@ static bool values_now(const struct trace_copy *c, const struct entry *top, int6
 	uint64_t cpu = k->cpu.offset + (uint64_t)((double)cpu_ns * k->cpu.ticks_per_ns);
 
 	*ret = *top;
-	/* The processors' counters agree, or else they would not be used. */
+	/* The CPUs' counters agree; otherwise they would not be used. */
 	if (k->metrics & TRACE_WALL)
 		ret->wall = clock_ticks();
 	/* No call uses more CPU time than it takes. */
@@ -256,7 +256,7 @@ static bool values_now(const struct trace_copy *c, const struct entry *top, int6
 	return true;
 }
 
-/* Does what capture_flush does. Calls below folded ones are part of those. */
+/* Does the same as capture_flush. Calls below folded ones are part of those. */
 static bool update_running_calls(struct trace_copy *c, int64_t cpu_ns)
 {
 	const struct capture *k = &c->before.capture;
@@ -314,14 +314,14 @@ static bool read_state(struct state *s, const struct capture *of)
 		guarded_read(&s->ended, guess - offsetof(struct node, after), sizeof(s->ended)));
 }
 
-/* Time that is sampled is not noted call by call. */
+/* Sampled time is not stored per call. */
 static bool can_be_copied(const struct capture *k)
 {
 	return !(atomic_load(&k->sequence) & 1) && !k->forked && !k->timer.period_ns && (k->metrics & TRACE_WALL) &&
 	       !(k->metrics & TRACE_ALLOCATIONS);
 }
 
-/* Whether to report the PHP thread, which otherwise keeps making calls. */
+/* Whether to report the PHP thread, which may just be making calls. */
 static bool may_be_waiting(char *seen, const struct state *now)
 {
 	uint32_t sequence = atomic_load(&now->capture.sequence);

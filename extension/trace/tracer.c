@@ -1,4 +1,4 @@
-/* tracer.c: opens and closes sessions, and with the first and the last of them the capture. */
+/* tracer.c: opens and closes sessions, and starts and stops the capture with the first and last of them. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -25,8 +25,8 @@ bool tracer_available(void)
 	return observe_available();
 }
 
-/* The metrics that are measured for these: beside anything else exact time costs little, and use and peak of memory
- * lie beside each other. */
+/* Returns the metrics measured for the requested ones: in addition to others, exact time costs little, and usage and
+ * peak of memory are adjacent. */
 static unsigned measured_for(unsigned metrics)
 {
 	if (metrics & (TRACE_MEMORY | TRACE_PEAK))
@@ -34,8 +34,8 @@ static unsigned measured_for(unsigned metrics)
 	return metrics & ~(unsigned)TRACE_SAMPLED_WALL ? (metrics | TRACE_WALL) & ~(unsigned)TRACE_SAMPLED_WALL : metrics;
 }
 
-/* A tick of sampled time. The observer reports it before the next call begins or ends, so that the top of the stack of calls
- * is what ran at the tick. */
+/* Handles a tick of sampled time. The observer reports it before the next call begins or ends, so the top of the
+ * stack of calls was running at the tick. */
 static void tick(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct capture *c = timer->owner;
@@ -44,7 +44,7 @@ static void tick(struct strobe_timer *timer, uint64_t periods, const struct tick
 		c->top->node->wall += periods;
 }
 
-/* Whether time is sampled from now on, if it was not yet. It takes a thread. */
+/* Starts sampling time, if not already done. This needs a thread. */
 static bool start_timer(struct capture *c)
 {
 	if (c->timer.period_ns)
@@ -58,7 +58,7 @@ static bool start_timer(struct capture *c)
 	return c->timer.period_ns > 0;
 }
 
-/* A session that needs exact time joins one that samples it: what was sampled becomes ticks. */
+/* A session that needs exact time ends sampling: sampled periods are converted to ticks. */
 static void stop_timer(struct capture *c)
 {
 	double ticks = (double)c->timer.period_ns / c->ns_per_tick;
@@ -117,7 +117,7 @@ static void end_capture(struct capture *c)
 	nodes_done(&c->nodes);
 }
 
-/* Makes the capture measure what the new session wants, beside what it measures already. */
+/* Extends the capture by what the new session needs. */
 static bool widen(struct capture *c, const struct trace_options *o)
 {
 	unsigned metrics = measured_for(c->metrics | o->metrics);
@@ -148,7 +148,7 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	c->loads |= o->loads;
 	c->active = true;
 	if (was_active)
-		capture_restart_values(c);	/* running calls begin to be measured in all that is new now */
+		capture_restart_values(c);	/* running calls are measured in all new metrics from now on */
 	observe_update(c);
 	return true;
 }
@@ -163,7 +163,7 @@ static bool is_wide_enough(const struct capture *c, const struct trace_options *
 	       (c->files || !o->files) && (c->loads || !o->loads);
 }
 
-/* Never two alike while a capture lasts: nodes of a closed session must not be taken for those of a new one. */
+/* Keys are unique during a capture: nodes of a closed session must not be attributed to a new one. */
 static uintptr_t new_key(void)
 {
 	ZEND_TLS uintptr_t last = 3;
@@ -201,7 +201,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 	STROBE_ASSERT(c->active);
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
-	timer_deliver_rest(&c->timer);	/* sampled time from before is none of it */
+	timer_deliver_rest(&c->timer);	/* earlier sampled time does not belong to it */
 	s->start_ns = realtime_ns();
 	s->start_ticks = clock_ticks();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
@@ -240,7 +240,7 @@ static bool wants_chart(const struct capture *c)
 	return false;
 }
 
-/* The next one begins with all of the room. */
+/* The next chart begins with all of the room. */
 static void stop_chart(struct capture *c)
 {
 	capture_chart_stop(c);
@@ -248,7 +248,7 @@ static void stop_chart(struct capture *c)
 	observe_update(c);
 }
 
-/* Its marker may lie below running calls: then it stays, without a session. */
+/* If its marker is below running calls, it stays, without a session. */
 static void close_session(struct capture *c, struct trace_session *s)
 {
 	struct trace_session **p = &c->sessions;
@@ -277,7 +277,7 @@ static bool is_open(const struct capture *c, const struct trace_session *s)
 	return false;
 }
 
-/* The first marker of a session that restarts in a child; 0: there is none. */
+/* Returns the index of the first marker of a session that restarts in a child; 0: none. */
 static size_t first_anew(const struct capture *c)
 {
 	size_t first = 0;
@@ -288,7 +288,7 @@ static size_t first_anew(const struct capture *c)
 	return first;
 }
 
-/* Whether no session keeps what its parent has recorded. */
+/* Whether all sessions drop what their parent has recorded. */
 static bool chart_begins_anew(const struct capture *c)
 {
 	for (const struct trace_session *s = c->sessions; s; s = s->next)
@@ -307,7 +307,7 @@ static void renew_keys(struct capture *c)
 		}
 }
 
-/* The running calls from the entry `first` on, with the markers that they are to get. */
+/* Stores the running calls from the entry `first` on, with the markers that they will get. */
 static void save_calls(struct capture *c, size_t first, struct saved_call *ret)
 {
 	for (struct entry *e = c->stack + first; e <= c->top; e++) {
@@ -317,7 +317,7 @@ static void save_calls(struct capture *c, size_t first, struct saved_call *ret)
 	}
 }
 
-/* Whether there was memory for it. An entry that is neither a call nor a session's marker is left out. */
+/* Returns false without memory. Entries that are neither calls nor markers of sessions are skipped. */
 static bool put_back(struct capture *c, const struct saved_call *call)
 {
 	struct node *n;
@@ -333,8 +333,8 @@ static bool put_back(struct capture *c, const struct saved_call *call)
 	return true;
 }
 
-/* Restarting sessions drop what they have recorded so far: the running calls are put on the stack again, below markers with
- * new keys, all at once, so that each is counted once. */
+/* Restarting sessions drop what they have recorded so far: the running calls are pushed again, below markers with new
+ * keys, all at once, so that each is counted once. */
 static void begin_anew(struct capture *c)
 {
 	size_t first = first_anew(c), count = first ? (size_t)(c->top - c->stack) + 1 - first : 0;
@@ -460,7 +460,7 @@ static void before_fork(void)
 		cpu_clock_before_fork(&CAPTURE->cpu);
 }
 
-/* Inside fork(): only stores. The next call and the next end come to capture_become_child. */
+/* Runs inside fork(), so it only stores. The next beginning or end of a call leads to capture_become_child. */
 static void in_child(void)
 {
 	struct capture *c = CAPTURE;
@@ -530,7 +530,7 @@ void tracer_thread_end(void)
 #endif
 }
 
-/* An error in the PHP code of an annotation has ended the request in the middle of a call that began. */
+/* An error in an annotation's PHP code has ended the request while a call was beginning. */
 static void end_change(struct capture *c)
 {
 	if (c)

@@ -1,7 +1,7 @@
 /* retention.h: limits the number of log files per tag and period, counted like Arc Lamp.
  *
- * Applied when new files are about to be created. The newest files of a format and tag by modification time, plain or
- * packed, are kept, so that `retain` + 1 remain including the new ones. */
+ * Applied when new files are about to be created. Files of the same format and tag (plain and packed) are sorted by
+ * modification time, and the newest are kept, so that `retain` + 1 remain including the new ones. */
 #ifndef ARCLAMP_RETENTION_H
 #define ARCLAMP_RETENTION_H
 

@@ -1,7 +1,7 @@
 /* test_logs_main.c: writes lines with their times to a tree, for test_arclamp_rule.py.
  *
- *	test-logs CONFIG LINES  CONFIG is an arclamp-log.yaml; LINES has "nanoseconds length\n", each followed by that
- * many bytes
+ *	test-logs CONFIG LINES		CONFIG is an arclamp-log.yaml; LINES has "nanoseconds length\n", each followed by
+ *					that many bytes
  *
  * A batch has 100 lines, as if they had come within a second. */
 #include "arclamp_config.h"

@@ -2,7 +2,7 @@
  *
  *	columns		each value: name, unit, sums, and the columns of the tree that it is computed from
  *	groups		for each grouping but that by function: names, and the name of each frame
- *	own whether a frame is own code
+ *	own		whether a frame is own code
  *	tables		if the tree does not determine them: functions with their values, by grouping; see put_tables
  *	around		the same of callers and callees
  */

@@ -15,7 +15,7 @@
 
 #define CGROUP_CONTAINER_DIGITS	64u
 
-/* Slices of the text; { NULL, 0 } if a name is missing. With nested containers, the innermost counts. */
+/* Slices of the text; { NULL, 0 } if a name is missing. If containers are nested, the innermost counts. */
 struct cgroup_names {
 	struct str container;		/* its 64 hexadecimal digits */
 	struct str pod;			/* its uid as written there, with - or _ between the parts */

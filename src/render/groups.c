@@ -196,7 +196,7 @@ static double shade(struct str name)
 	return (double)(stir(name) % SHADES) / (SHADES - 1);
 }
 
-/* Orange, blue, yellow, purple: distinguishable with all kinds of colour vision, also by lightness. */
+/* Orange, blue, yellow, purple: distinguishable with all kinds of color vision, also by lightness. */
 struct rgb group_layer_color(enum group_layer layer, struct str name)
 {
 	static const struct { double hue, saturation, lightness; } looks[LAYERS] = {

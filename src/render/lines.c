@@ -1,4 +1,4 @@
-/* lines.c: converts lines of folded stacks to boxes; lines.h describes the behaviour that this imitates.
+/* lines.c: converts lines of folded stacks to boxes; lines.h describes the behavior that this imitates.
  *
  * It makes two passes over the sorted lines: the first adds up counts, so that the second can drop frames that are
  * too narrow. A log of millions of frames becomes about ten thousand boxes.

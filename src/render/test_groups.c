@@ -85,7 +85,7 @@ TEST(packages_are_composers_before_namespaces)
 	check_package("::", "", "");
 }
 
-/* Returns the contrast of black on this colour, as defined by WCAG. */
+/* Returns the contrast of black on this color, as defined by WCAG. */
 static double contrast(struct rgb c)
 {
 	return (0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b) / 255;

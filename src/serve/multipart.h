@@ -1,7 +1,7 @@
 /* multipart.h: parses the body of a form with files (multipart/form-data, RFC 7578).
  *
  *	--BOUNDARY CRLF
- *	headers CRLF CRLF including Content-Disposition: form-data; name="N"; filename="F"
+ *	headers CRLF CRLF	including Content-Disposition: form-data; name="N"; filename="F"
  *	bytes CRLF
  *	--BOUNDARY CRLF …	the next part, or
  *	--BOUNDARY--

@@ -1,4 +1,4 @@
-// The user's name, or the button to log out: only the server knows, so its element moves into our bar.
+// The user's name, or the logout button: only the server knows which, so its element is moved into our bar.
 
 let account: Element | null = null;
 

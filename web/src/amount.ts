@@ -1,15 +1,15 @@
-// Amounts as people read them: the same rule as src/profile/amount.c, and tests/data/amounts.tsv has what both must say.
+// Formats amounts for people by the same rules as src/profile/amount.c; tests/data/amounts.tsv has examples for both.
 
 type Step = [from: number, size: number, name: string];
 
-// Minutes begin at ten and hours at one: below that, seconds are what people compare.
+// Minutes begin at ten and hours at one: below that, people compare seconds.
 export const TIMES: Step[] = [[3600e9, 3600e9, 'h'], [600e9, 60e9, 'min'], [1e9, 1e9, 's'], [1e6, 1e6, 'ms'], [1e3, 1e3, 'µs'], [0, 1, 'ns']];
 export const SIZES: Step[] = [[2 ** 40, 2 ** 40, 'TiB'], [2 ** 30, 2 ** 30, 'GiB'], [2 ** 20, 2 ** 20, 'MiB'], [1024, 1024, 'KiB'], [0, 1, 'B']];
 
-// Not by Intl, whose first use takes a tenth of the time in which a file opens.
+// Without Intl, whose first use takes a tenth of the time for opening a file.
 export const grouped = (digits: string) => digits.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 
-// Digits behind the point that make three in all.
+// The number of decimals for three significant digits.
 export function decimals(v: number, most: number): number {
 	let n = 0;
 	for (let least = 99.95; n < most && v < least; least /= 10)
@@ -17,14 +17,15 @@ export function decimals(v: number, most: number): number {
 	return n;
 }
 
-// Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit. A value that is rounded up to the next unit has that one.
+// Three significant digits, but at least the whole part, and no decimals in the smallest unit. A value that rounds up
+// to the next unit uses that one.
 export function scaled(v: number, steps: Step[]): string {
 	const size = Math.abs(v), at = steps.findIndex(([from]) => size >= from), [, unit, name] = steps[at];
 	const shown = (v / unit).toFixed(unit === 1 ? 0 : decimals(size / unit, 2)), rounded = Number(shown) * unit;
 	return at && Math.abs(rounded) >= steps[at - 1][0] ? scaled(rounded, steps) : `${shown} ${name}`;
 }
 
-// Parts of counts: as many digits, without zeros at the end.
+// Fractions of counts: as many digits as needed, without trailing zeros.
 export function parts(millionths: number): string {
 	const size = Math.abs(millionths), digits = decimals(size / 1e6, 6), rounded = Math.round(size / 10 ** (6 - digits)) / 10 ** digits;
 	return grouped(`${millionths < 0 && rounded ? '-' : ''}${rounded.toFixed(digits).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}`);

@@ -1,4 +1,4 @@
-// Answers of the server. An error is always a sentence that a person can read.
+// Answers of the server. Errors are always sentences for people.
 
 import { readFlame, type Column, type FlameData } from './flame/data';
 import { queryOf, type View } from './state';
@@ -13,7 +13,7 @@ export interface Timeline {
 	to: number;
 	step: number;
 	samples: number[];
-	values?: { value: string; samples: number[] }[];	// of the label that it is split by, most first
+	values?: { value: string; samples: number[] }[];	// of the split label, largest first
 	others?: number[];
 }
 
@@ -29,21 +29,21 @@ export interface TableAnswer {
 	total: number[][];
 	at_most: number[];		// rows whose totals are limits
 	whole?: [before: number, after: number];
-	self_changed?: number[];	// rows whose change is more than chance explains
+	self_changed?: number[];	// rows whose change exceeds the noise
 	total_changed?: number[];
-	self_measured?: number[];	// before, without scale: what its shares are of
+	self_measured?: number[];	// before scaling: the base of its shares
 	total_measured?: number[];
 	whole_measured?: number;
 	warning?: string;
 }
 
-// Values by column; of a comparison before and after.
+// Values by column; in a comparison before and after.
 export interface Edge {
-	name: string | null;		// null: nothing called it, it is the root
+	name: string | null;		// null: no caller, at the root
 	file: string;
 	line: number;
 	values: number[];
-	measured?: number;		// before, without scale
+	measured?: number;		// before scaling
 	at_most: boolean;
 	itself: boolean;
 }
@@ -56,7 +56,7 @@ export interface FunctionAnswer {
 	callees: Edge[];
 }
 
-// Values by side: of a comparison before and after, else one.
+// Values by side: before and after in a comparison, else one.
 export interface SourceLine {
 	line: number;
 	self: number[];
@@ -107,7 +107,7 @@ export async function get(path: string, query: string, signal: AbortSignal): Pro
 	throw new Error(said?.error || `the server answered ${answer.status}`);
 }
 
-// Questions by what their answers depend on. The canvas decides which way up a graph is.
+// Queries, including only what their answers depend on. The canvas decides which way up a graph is.
 export const PLAIN = { inverted: false, threshold: '', lines: '' };
 
 // The graph around one function is computed from the unreversed one.
@@ -115,7 +115,8 @@ export function flameQuery(v: View): string {
 	return queryOf({ ...v, ...PLAIN, function: '', reverse: v.reverse && !v.function }, { format: 'flame' });
 }
 
-// The boxes of that graph that can be seen on this screen while a box is zoomed. An address that would be too long asks for all.
+// The boxes of that graph that are visible on this screen while a box is zoomed. If the URL would be too long, all
+// boxes are requested.
 export function partQuery(query: string, zoom: string[]): string {
 	const pixels = Math.min(20000, Math.ceil(Math.max(innerWidth, screen.width) * devicePixelRatio));
 	const part = `${query}&pixels=${pixels}&zoom=${encodeURIComponent(zoom.map(encodeURIComponent).join(';'))}`;
@@ -159,7 +160,7 @@ export function timelineQuery(v: View): string {
 	return rangeQuery(v) + (v.split && `&split=${encodeURIComponent(v.split)}`);
 }
 
-// Labels to choose from are those of the range, whatever has been chosen already.
+// Choices of labels are those in the range, regardless of the current filters.
 export async function getLabels(v: View, signal: AbortSignal): Promise<Label[]> {
 	const answer = await get('/api/v1/labels', rangeQuery({ ...v, filters: [] }), signal);
 	return (await answer.json()).labels;

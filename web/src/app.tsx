@@ -1,4 +1,4 @@
-// The page: bar, timeline or facts, graph and table; or the reason why there is nothing to show.
+// The page: bar, timeline or facts, graph and table; or the reason why there is no data.
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
@@ -24,7 +24,7 @@ const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['t
 const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', ...IN_FILE ? [] : ['line']];
 const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
-// Those of stacks first, as labels may be what one came for.
+// Stack filters come first, since labels may be the point of the page.
 function RemoveFilters() {
 	const { filters } = view.value, others = filters.filter((f) => !isStackFilter(f)), has = others.length < filters.length;
 	return filters.length > 0 && <button type="button" onClick={() => change({ filters: has ? others : [] })}>Remove the filters{has && ' of stacks'}</button>;
@@ -54,7 +54,7 @@ function Failed() {
 	</section>;
 }
 
-// Only a run that was traced with one has a flame chart.
+// Only runs traced with that option have a flame chart.
 function hasChart(): boolean {
 	return !!flame.value?.about.charted_calls;
 }
@@ -65,7 +65,7 @@ function Panes() {
 	</div>;
 }
 
-// The choice of the value, of the grouping, and of the panes.
+// The choice of value, grouping and panes.
 function Views() {
 	const v = view.value, about = flame.value?.about, columns = about?.columns || [], isGraph = v.function || pane.value === 'both' || pane.value === 'graph', isChart = !v.function && pane.value === 'time';
 	return <div class="views">
@@ -103,7 +103,7 @@ function Work() {
 	</div>;
 }
 
-// Another value or fewer filters of stacks may have something to show where these have nothing.
+// Another value or fewer stack filters may have data where the current ones have none.
 function canChoose(): boolean {
 	return view.value.filters.some(isStackFilter) || flame.value!.about.columns.length > 1;
 }

@@ -1,4 +1,4 @@
-// The bar at the top: what to look at, and how the daemon is.
+// The bar at the top: the selected data, and the state of the daemon.
 
 import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
@@ -18,16 +18,16 @@ const RANGES = [
 const ALWAYS = ['entry', 'host', 'sapi'], SHOWN = 8;
 const WORDS: Record<string, string> = { entry: 'all entry points', host: 'all hosts', sapi: 'all SAPIs' };
 
-const added = signal<string[]>([]);	// labels that somebody wants to choose by
+const added = signal<string[]>([]);	// labels that the user wants to filter by
 
-// Labels worth choosing by: the three usual ones, those with a filter, and some with more than one value.
+// Labels worth filtering by: the three usual ones, those with a filter, and some with more than one value.
 function shownLabels(): string[] {
 	const wanted = [...ALWAYS, ...view.value.filters.filter(isLabelFilter).map(([key]) => labelOf(key)), ...added.value];
 	const several = labels.value.filter((l) => l.values.length > 1).map((l) => l.key);
 	return [...new Set([...new Set([...wanted, ...several])].slice(0, SHOWN).concat(wanted))];
 }
 
-// All others, one click away.
+// All other labels, one click away.
 function MoreLabels({ shown }: { shown: string[] }) {
 	const others = labels.value.map((l) => l.key).filter((key) => !shown.includes(key));
 	return others.length ? <select class="more-labels" aria-label="Filter by another label" value=""

@@ -3,8 +3,8 @@
 declare const WITH_EXACT: boolean;
 declare const WITH_CHANGES: boolean;
 
-// Whether this is the page in a file (src/file), whose answers come from the data beside it and not from a server.
+// Whether this is the page in a file (src/file), whose answers come from data in the file instead of a server.
 declare const IN_FILE: boolean;
 
-// Whether this is the page of a daemon, which is sent the boxes that can be seen.
+// Whether this is a daemon's page, which receives only visible boxes.
 declare const IN_PAGE: boolean;

@@ -1,6 +1,6 @@
-// The call graph, laid out by Graphviz on the server. The wheel, + and - zoom, dragging and Shift with the arrow keys move; a click on a box
-// leads to its function. It is one stop of the Tab key, in which the arrow keys walk from box to box. It opens on the critical path, at a
-// size that can be read.
+// The call graph, laid out by Graphviz on the server. The wheel, + and - zoom, dragging and Shift with the arrow keys
+// move; a click on a box leads to its function. It is a single tab stop, within which arrow keys walk from box to
+// box. It opens at the critical path, at a readable size.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { tableQuery } from './api';
@@ -35,7 +35,7 @@ function parse(text: string): SVGSVGElement | null {
 
 const titleOf = (node?: Element | null) => node?.querySelector('a')?.getAttribute('xlink:title') || '';
 
-// The whole name is in the first line of a box's title, and in the second its file and line, where these are known.
+// The first line of a box's title has the whole name, the second its file and line, if known.
 function placeOf(node: Element): [name: string, file: string] {
 	const [name, place = ''] = titleOf(node).split('\n');
 	return [name, /^\/|:\/\//.test(place) ? place.replace(/:\d+$/, '') : ''];
@@ -68,13 +68,13 @@ class Pan {
 		svg.addEventListener('dblclick', () => this.showAll());
 	}
 
-	// Dragging is no click.
+	// Dragging is not a click.
 	get wasDragged(): boolean {
 		return this.moved > 4;
 	}
 
-	// The part of the graph that the address names: everything, the critical path (nothing), or a part. An address that changes with each
-	// pixel is more than browsers take.
+	// Shows the part of the graph given by the URL: everything, the critical path (nothing), or a part. Browsers
+	// do not allow a new URL for each pixel.
 	private show(box: Box, said = [box.x, box.y, box.width, box.height].map((v) => +v.toFixed(2)).join(',')): void {
 		this.box = box;
 		this.svg.setAttribute('viewBox', `${box.x} ${box.y} ${box.width} ${box.height}`);
@@ -95,7 +95,7 @@ class Pan {
 		clearTimeout(this.telling);
 	}
 
-	// As the address has it.
+	// Restores the state given by the URL.
 	restore(): void {
 		const [x, y, width, height] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
 		if (callBox.peek() === 'all')
@@ -106,7 +106,7 @@ class Pan {
 			this.open();
 	}
 
-	// The whole of it if that can be read; else the top of the path that took most.
+	// Shows the whole graph if it is readable; else the top of the heaviest path.
 	open(): void {
 		const { width, height } = this.host.getBoundingClientRect(), a = this.all;
 		if (Math.min(width / a.width, height / a.height) >= LEAST_SCALE)
@@ -132,7 +132,7 @@ class Pan {
 		this.show({ ...this.box, x: this.box.x + dx * this.box.width, y: this.box.y + dy * this.box.height });
 	}
 
-	// Moves no further than it takes to see all of a box.
+	// Scrolls as little as needed to show a whole box.
 	reveal(node: Element): void {
 		const r = node.getBoundingClientRect(), all = this.host.getBoundingClientRect();
 		const off = (from: number, to: number, first: number, last: number) => Math.min(0, from - first - GAP) || Math.max(0, to - last + GAP);
@@ -166,7 +166,7 @@ interface Place {
 	y: number;
 }
 
-// Boxes row by row.
+// The boxes, row by row.
 function places(host: HTMLElement): Place[] {
 	const all = [...host.querySelectorAll<SVGGElement>('.node')].map((e) => {
 		const { x, y, width, height } = e.getBBox();
@@ -175,7 +175,8 @@ function places(host: HTMLElement): Place[] {
 	return all.sort((a, b) => Math.round(a.y - b.y) || a.x - b.x);
 }
 
-// Left and right lead to every box, up and down to the nearest one. With no box yet it is the first of the critical path.
+// Left and right visit every box, up and down go to the nearest one. Without a current box, starts at the first of
+// the critical path.
 function nextBox(host: HTMLElement, now: Element | null, [dx, dy]: [number, number]): SVGGElement | undefined {
 	const all = places(host), at = all.findIndex(({ e }) => e === now), from = all[at];
 	if (!from)
@@ -218,7 +219,7 @@ function press(e: KeyboardEvent, p: Pan | null): void {
 		p.reveal(box);
 }
 
-// The box that had the focus in the graph that was shown last, for whoever comes back from its function.
+// The focused box of the last graph, for returning from its function.
 let left = { graph: '', title: '' };
 
 function focused(): string {
@@ -240,7 +241,8 @@ export function CallGraph() {
 			const title = focused() || (left.graph === asked ? left.title : '');
 			left = { graph: '', title: '' };
 			host.current!.replaceChildren(svg);
-			// Its lines are its accessible name. The same in an aria-label would differ from what is seen of a box at the edge.
+			// The text lines are the accessible name. A separate aria-label would differ from what is
+			// visible of a box at the edge.
 			const nodes = [...svg.querySelectorAll<SVGGElement>('.node')], names = nodes.map((node) => placeOf(node)[0]);
 			for (const node of nodes) {
 				const [name, file] = placeOf(node), open = () => openFunction(name, names.indexOf(name) < names.lastIndexOf(name) ? file : '');

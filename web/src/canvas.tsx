@@ -1,5 +1,5 @@
-// One flame graph on a canvas, with the words for what the pointer or the keyboard is on. The flame graph of everything
-// and both halves of a function's page are this.
+// One flame graph on a canvas, with a description of the box under the pointer or keyboard focus. Used for the whole
+// flame graph and for both halves of a function's page.
 
 import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -12,9 +12,9 @@ import { follow, titleOf } from './file/paint';
 
 export interface CanvasProps {
 	label: string;				// "Flame graph"
-	question(): string;			// data that answers the same one as before is shown where the old one was
-	data(): FlameData | null;		// these are read in effects, and again when a signal changes
-	graphs?(): FlameData[];			// those that colors have one scale in
+	question(): string;			// data for the same query replaces the previous data in place
+	data(): FlameData | null;		// called in effects, again when a signal changes
+	graphs?(): FlameData[];			// graphs that share a color scale
 	zoomed(): number;
 	inverted(): boolean;
 	zoom(box: number): void;

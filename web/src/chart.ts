@@ -7,17 +7,18 @@ import * as format from './format';
 import { colorOf, partsOf } from './series';
 
 const HEIGHT = 92;
-const PAPER = 680;		// px: the width of a sheet
-const LABEL = 58;			// px of the widest time, HH:MM:SS, and its distance from the next one
+const PAPER = 680;		// px: width on a sheet of paper
+const LABEL = 58;			// px of the widest time, HH:MM:SS, plus the distance to the next one
 const MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
-// Seconds between ticks. uPlot's own list has nothing between a minute and five, which leaves a short range on a phone one tick.
+// Seconds between ticks. uPlot's own list has nothing between one and five minutes, so that a short range on a phone
+// has only one tick.
 const STEPS = [
 	1, 2, 5, 10, 15, 30, ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), ...[1, 2, 3, 4, 6, 8, 12].map((n) => n * HOUR),
 	...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY),
 ];
 
-// uPlot knows the mouse alone. Fingers drag sideways, and scroll the page up and down.
+// uPlot only supports the mouse. Fingers drag sideways, and scroll the page up and down.
 function takeTouch(u: uPlot): void {
 	let start = NaN;
 	const at = (e: PointerEvent) => Math.min(u.over.clientWidth, Math.max(0, e.clientX - u.over.getBoundingClientRect().left));
@@ -41,7 +42,7 @@ function css(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Each part is drawn from zero on, as high as it and those below it, and in front of those above it.
+// Each part is drawn from zero to the sum of itself and those below it, in front of those above it.
 function data(t: Timeline): uPlot.AlignedData {
 	const sum = t.samples.map(() => 0), heights = partsOf(t).map((p) => p.samples.map((n, i) => sum[i] += n));
 	return [t.samples.map((_, i) => t.from + i * t.step), ...heights.reverse()];
@@ -52,7 +53,7 @@ function words(t: Timeline, i: number): string {
 	return `${format.count(t.samples[i])} samples in ${t.step} s from ${format.time(t.from + i * t.step, false)}${parts.length ? `: ${parts.join(', ')}` : ''}`;
 }
 
-// The text that tells one tick from the next: the time, or the day at midnight.
+// The text that distinguishes neighboring ticks: the time, or the day at midnight.
 function tick(unix: number, step: number): string {
 	const [, clock] = format.moment(unix);
 	if (step >= 86400 || clock.startsWith('00:00'))

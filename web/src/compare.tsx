@@ -1,4 +1,4 @@
-// The base of a comparison: whether there is one, its scale, and its end.
+// The base of a comparison: shows it, its scale, and a button to remove it.
 
 import { useRef, useState } from 'preact/hooks';
 import { LazyCompare } from './lazy_views';
@@ -19,7 +19,7 @@ function setScale(scale: string): void {
 	change({ subject: scale ? [...others, ['scale', scale]] : others });
 }
 
-// Chooses the factor of the values before, of those that the data has: samples alone know of no requests.
+// Chooses how to scale the values before, as far as the data allows: samples have no number of requests.
 export function Scale() {
 	const scale = view.value.subject.find(([key]) => key === 'scale')?.[1] || '', known = flame.value?.about.compared?.scales ?? ['total', 'none'];
 	return <select aria-label="Scale of the values before" value={scale} onChange={(e) => setScale(e.currentTarget.value)}>

@@ -1,4 +1,5 @@
-// Chooses the base of a comparison: the range at another time, or samples of another label, such as the deploy before.
+// Chooses the base of a comparison: the range at another time, or samples with another label, such as the previous
+// deploy.
 
 import { useState } from 'preact/hooks';
 import { compareWith, isBase } from './compare';
@@ -8,7 +9,7 @@ import { change, filterKey, filtersOf, labelOf, view, type View } from './state'
 
 const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
 
-// The time between "-90m" and now; NaN if it is no such time.
+// Parses "-90m" as a time before now; NaN if malformed.
 function before(text: string): number {
 	const [, n, unit] = /^-(\d+)([smhdw])$/.exec(text) || [];
 	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;
@@ -20,20 +21,20 @@ function moment(text: string): number {
 	return !Number.isNaN(ago) ? Date.now() / 1000 - ago : /^[\d.]+$/.test(text) ? Number(text) : Date.parse(/T.*[^Z]$/.test(text) ? `${text}Z` : text) / 1000;
 }
 
-// The ends of the range by the server's clock, or by this one if the server had no answer.
+// The ends of the range by the server's clock, or by this machine's if the server has not answered.
 function range(): [from: number, to: number] {
 	const about = flame.peek()?.about, { from, to } = view.peek();
 	return about ? [about.from, about.to] : [moment(from), moment(to)];
 }
 
-// A range that moves on with now is compared with one that does.
+// A range relative to now is compared with one that is, too.
 function shifted(earlier: (unix: number) => number): [string, string][] {
 	const { from, to } = view.peek(), ends = [before(from), before(to)], both = range(), now = both[1] + (ends[1] || 0);
 	const moments = ends.some(Number.isNaN) ? both.map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
 	return [['base_from', moments[0]], ['base_to', moments[1]]];
 }
 
-// The value that the label is filtered by; '' if there is none, or none alone.
+// The only value by which the label is filtered; '' if there is none or several.
 function chosen(label: string): string {
 	const all = filtersOf(label), [one] = all;
 	return all.length !== 1 || /^!|^[^=].*\*$|^\*$/.test(one) ? '' : one.replace(/^=/, '');

@@ -1,4 +1,4 @@
-// The facts about runs and comparisons, below the bar.
+// Facts about runs and comparisons, below the bar.
 
 import type { ComponentChildren } from 'preact';
 import { Scale } from './compare';
@@ -47,7 +47,7 @@ function Several({ runs }: { runs: Run[] }) {
 	</>;
 }
 
-// Ranges in the zone of all times here.
+// Ranges, in the time zone of the page.
 export function sides(about: About): [after: string, before: string] {
 	const { after, before, before_from, before_to, before_labels, after_labels } = about.compared!;
 	if (before_labels !== undefined && before_from !== undefined && before_to !== undefined) {

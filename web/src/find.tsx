@@ -1,4 +1,4 @@
-// A field that leads to a function, in every view: the best matches of what is typed so far are offered.
+// A field that finds functions, in every view: it offers the best matches for the text typed so far.
 
 import { useMemo, useState } from 'preact/hooks';
 import { table } from './load';

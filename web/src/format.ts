@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats numbers and times for people.
 
 import { signal } from '@preact/signals';
 import { amount } from './amount';
@@ -18,7 +18,7 @@ export function change(v: number, unit: string): string {
 	return `${v > 0 ? '+' : ''}${amount(v, unit)}`;
 }
 
-// "samples", "wall time", "cpu time" of the names that columns have.
+// The names of columns for people: "samples", "wall time", "cpu time".
 export function columnName(name: string): string {
 	const words: Record<string, string> = {
 		samples: 'samples', wall_ns: 'wall time', cpu_ns: 'CPU time', off_cpu_ns: 'off-CPU time', calls: 'calls',
@@ -31,7 +31,7 @@ export function columnName(name: string): string {
 const KEY = 'strobe-time-zone';
 let local = '';
 
-// Storage may be forbidden, and remembering is all it is for.
+// Storage may be forbidden; it is only used to remember choices.
 export function remembered(key: string): string {
 	try {
 		return localStorage.getItem(key) || '';
@@ -71,13 +71,14 @@ export function time(unix: number, withDay: boolean): string {
 	return withDay ? `${day} ${clock}` : clock;
 }
 
-// "2026-11-28T16:18:00" of the zone's clocks in seconds since 1970; of an hour that a change of the clocks skips, one beside it.
+// Converts a local time "2026-11-28T16:18:00" of the zone to seconds since 1970; a time skipped by a clock change
+// becomes a nearby one.
 function fromClock(text: string): number {
 	const wanted = Date.parse(`${text}Z`) / 1000, ahead = (unix: number) => Date.parse(`${moment(unix).join('T')}Z`) / 1000 - Math.floor(unix);
 	return wanted - ahead(wanted - ahead(wanted));
 }
 
-// The same time of the zone's clocks so many days before.
+// The same local time that many days earlier.
 export function daysBefore(unix: number, days: number): number {
 	const clock = Date.parse(`${moment(unix).join('T')}Z`) - days * 86_400_000;
 	return fromClock(new Date(clock).toISOString().slice(0, 19)) + unix % 1;
@@ -85,19 +86,19 @@ export function daysBefore(unix: number, days: number): number {
 
 const TYPED = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/, UTC = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g;
 
-// A time typed in the zone that is shown, as the server reads it; "-1h", "now" and times with a Z stay.
+// Converts a time typed in the displayed zone for the server; "-1h", "now" and times with a Z are unchanged.
 export function toServer(text: string): string {
 	const [, day, clock = '00:00', second = ':00'] = TYPED.exec(text.trim()) || [], unix = day ? fromClock(`${day}T${clock}${second}`) : NaN;
 	return Number.isNaN(unix) ? text : new Date(unix * 1000).toISOString().replace('.000', '');
 }
 
-// The other way round.
+// Converts in the opposite direction.
 export function fromServer(text: string): string {
 	const at = text && TYPED.test(text.replace(/(\.\d+)?Z$/, '')) ? Date.parse(/Z$/.test(text) ? text : text.length > 10 ? `${text.replace(' ', 'T')}Z` : text) : NaN;
 	return Number.isNaN(at) ? text : moment(at / 1000).join('T');
 }
 
-// A sentence of the server, which writes UTC, with times in the zone shown.
+// Converts the UTC times in a sentence of the server to the displayed zone.
 export function sentence(text: string): string {
 	const here = text.replace(UTC, (t) => t.endsWith('Z') ? time(Date.parse(t) / 1000, true) : t);
 	return here.charAt(0).toUpperCase() + here.slice(1);

@@ -10,7 +10,7 @@ export const zoomed = computed(() => flame.value ? flame.value.find(zoom.value) 
 
 export const SEARCH_TITLE = 'A regular expression; upper and lower case are equal';
 
-// A search that is no regular expression (yet) is a plain text, as it is while it is being typed.
+// A search that is not (yet) a valid regular expression is treated as plain text.
 export const pattern = computed(() => {
 	const text = search.value;
 	if (!text)
@@ -24,10 +24,10 @@ export const pattern = computed(() => {
 
 // --- Matching names ---
 
-// Names of the data and which of them match; null while nobody knows.
+// Names of the data and which of them match; null while unknown.
 const matches = signal<{ names: string[]; source: string; byName: Uint8Array } | null>(null);
 export const matchedNames = computed(() => matches.value?.byName);
-export const tooSlow = signal('');		// the pattern that was given up
+export const tooSlow = signal('');		// the pattern that was stopped
 
 const matcher = new Matcher();
 
@@ -54,13 +54,13 @@ export const found = computed<Found | null>(() => {
 	return d && d.total && !d.joined && m && m.names === d.names && m.source === pattern.value?.regexp.source ? searchBoxes(d, m.byName, zoomed.value) : null;
 });
 
-export const focused = signal(-1);	// box that the keyboard, or "next match", is at
+export const focused = signal(-1);	// box focused by keyboard or by "next match"
 
 export function escape(text: string): string {
 	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-// The search that a click on a function starts.
+// The search text for a clicked function.
 export function searchFor(name: string): string {
 	return `^${escape(name)}$`;
 }

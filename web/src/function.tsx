@@ -1,5 +1,5 @@
-// One function: what it took, who calls it and what it calls, each with the share that it contributes, and the same stacks
-// as two graphs with the function between them.
+// One function: its values, callers and callees with their shares, and the same stacks as two graphs with the
+// function between them.
 
 import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
@@ -21,11 +21,11 @@ import { walkTable } from './table_keys';
 interface Shown {
 	title: string;
 	unit: string;
-	index: number;		// of the values
+	index: number;		// index of the values
 	isCalls: boolean;
 }
 
-// The chosen metric, or its two sides, and how often there were calls.
+// The chosen metric, or its two sides, and the number of calls.
 function shownColumns(f: FunctionAnswer): Shown[] {
 	const { columns, column } = f, { name, unit } = columns[column];
 	if (f.function.self.length === 2 && columns[column].before !== undefined)
@@ -35,7 +35,7 @@ function shownColumns(f: FunctionAnswer): Shown[] {
 	return calls >= 0 && calls !== column ? [...shown, { title: 'calls', unit: columns[calls].unit, index: calls, isCalls: true }] : shown;
 }
 
-// Calls that a function makes are a share of all that it makes.
+// Calls made by a function are shares of all calls that it makes.
 function Cells({ f, values, measured, limit, made }: { f: FunctionAnswer; values: number[]; measured?: number; limit: boolean; made?: Edge[] }) {
 	return <>{shownColumns(f).map(({ index, unit, isCalls }) => {
 		const all = !isCalls ? f.function.total[index] : made ? made.reduce((sum, e) => sum + e.values[index], 0) : f.function.self[index], sign = limit && !isCalls ? '≤' : '';
@@ -87,7 +87,7 @@ function Summary({ f }: { f: FunctionAnswer }) {
 
 // --- Graphs ---
 
-// By frame: those of the name.
+// By frame: has that name.
 function matching(d: FlameData, { function: name, functionFile: file }: View): Uint8Array {
 	return Uint8Array.from(d.frameName, (n, f) => d.names[n] === name && f !== d.frame[0] && (!file || d.files[d.frameFile[f]] === file) ? 1 : 0);
 }
@@ -99,7 +99,7 @@ const lower = computed(() => flame.value && view.value.function && !flame.value.
 const upperZoomed = computed(() => upper.value ? upper.value.find(callersZoom.value) : 0);
 const lowerZoomed = computed(() => lower.value ? lower.value.find(zoom.value) : 0);
 
-// A click zooms; one on what is zoomed already leads to its function.
+// A click zooms; on a box that is already zoomed, it opens its function.
 function zoomIn(d: FlameData, box: number, zoomedBox: number, set: (path: string[]) => void): void {
 	if (box !== zoomedBox)
 		set(d.path(box));
@@ -133,7 +133,7 @@ function FileLink({ name, file }: { name: string; file: string }) {
 	}}>{file || 'all of them'}</a>;
 }
 
-// Functions of the same name in different files: which one is shown, or that all are.
+// Functions of the same name in different files: tells which one is shown, or that all are.
 function Files({ name, files }: { name: string; files: string[] }) {
 	return files.length < 2 ? null : <p class="note">{files.length} functions of different files have this name; these are the numbers of {view.value.functionFile ? 'one' : 'all'}: {
 		['', ...files.filter((file) => file)].map((file, i) => <>{i ? ', ' : ''}<FileLink name={name} file={file} /></>)}</p>;

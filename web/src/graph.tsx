@@ -1,4 +1,4 @@
-// The flame graph with what belongs to it: search, which way up, where the zoom is.
+// The flame graph with its controls: search, direction, path of the zoom.
 
 import { useState } from 'preact/hooks';
 import { flameQuery } from './api';
@@ -47,7 +47,7 @@ function Search() {
 
 // --- Toolbar ---
 
-// A link that shows the same tomorrow: of a range its times, which "the last hour" does not keep.
+// A link that shows the same data tomorrow: for a range its times, which "the last hour" does not keep.
 function lasting(): string {
 	if (IN_FILE)
 		return location.href.replace(/#.*/, '') + address();
@@ -90,7 +90,7 @@ function Toolbar() {
 	</div>;
 }
 
-// The path of the zoom: the way down from the root, each step a way back.
+// The path of the zoom from the root, each step of which is a link.
 function Crumbs() {
 	const d = flame.value, box = zoomed.value;
 	if (!d)

@@ -1,4 +1,4 @@
-// The ways to a first profile in an empty store.
+// Explains how to get the first profile into an empty store.
 
 export function HowToStart() {
 	return <>

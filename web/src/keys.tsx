@@ -7,21 +7,21 @@ import { openFunction, setZoom, view, zoom } from './state';
 export const shown = signal(false);
 const wanted = signal(false);
 
-// Those of a page without views.
+// Keys of a page without views.
 export type KeyList = [keys: string, what: string][];
 
 function isTyping(e: KeyboardEvent): boolean {
 	return e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || e.target instanceof HTMLTextAreaElement;
 }
 
-// The browser has the keys of fields that are not there.
+// Keys for fields that do not exist are left to the browser.
 function focus(...ids: string[]): boolean {
 	const field = ids.map((id) => document.getElementById(id)).find((e) => e);
 	field?.focus();
 	return !!field;
 }
 
-// As if the graph had the focus. A table alone has the zoom of the address.
+// Handles keys as if the graph had the focus. A table alone uses the zoom of the URL.
 function forward(e: KeyboardEvent): boolean[] {
 	return [...document.querySelectorAll('.flame, .call-graph')].map((graph) => !graph.dispatchEvent(new KeyboardEvent('keydown', { key: e.key, cancelable: true })));
 }

@@ -1,4 +1,4 @@
-// The sheet of keys: those of the view that is shown, or of a list.
+// The sheet of keys: those of the current view, or of a list.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { shown, type KeyList } from './keys';
@@ -17,7 +17,7 @@ const KEYS: Record<Pane | 'function', KeyList> = {
 		['Shift+wheel', 'scroll the rows']],
 };
 
-// Those of the view that is shown.
+// Keys of the current view.
 function keysOfView(): KeyList {
 	const shown = view.value.function ? 'function' : pane.value, search: KeyList = shown === 'function' || shown === 'calls' ? [] :
 		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : `search the ${shown === 'time' ? 'chart' : 'graph'}, in either case`]];

@@ -1,6 +1,6 @@
-// Keeps what is shown in step with the view: a change of the view asks the server, the newest question wins, and the
-// old picture stays until the new one is there. For large graphs the server sends only the visible boxes, so that a zoom
-// asks again. A search, the graphs around a function and the table of a zoomed box need all of them.
+// Keeps data in sync with the view: a change of the view sends a request, the newest request wins, and the old
+// picture stays until the answer arrives. For large graphs the server sends only visible boxes, so a zoom sends
+// another request. A search, the graphs around a function and the table of a zoomed box need all of them.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getSource, getStatus, getTable, getTimeline, partQuery, sourceQuery, tableQuery, timelineQuery, type FunctionAnswer,
@@ -25,7 +25,8 @@ const loadingTable = signal(true), loadingFunction = signal(false);
 export const waiting = computed(() => loading.value || loadingTable.value || !!view.value.function && loadingFunction.value);
 export const failed = signal('');
 
-// Runs `ask` and hands its answer on, unless it was asked again meanwhile. With `waits` a question that has no answer yet is not asked again.
+// Runs `ask` and passes its answer on, unless it was called again in between. With `waits` a pending request is not
+// repeated.
 function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => void, bad: (why: string) => void) {
 	let running: AbortController | null = null;
 	return async (waits = false) => {
@@ -46,7 +47,7 @@ function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => 
 	};
 }
 
-const allOf = signal('');		// the graph of which every box is wanted
+const allOf = signal('');		// the graph that needs all boxes
 const wantsAll = computed(() => !!search.value || !!view.value.function || allOf.value === flameQuery(view.value));
 const wantedPart = () => wantsAll.value ? null : zoom.value;
 let askedPart: string[] | null = [];
@@ -98,7 +99,7 @@ const askTimeline = asker((s) => getTimeline(view.peek(), s), (t) => timeline.va
 const askLabels = asker((s) => getLabels(view.peek(), s), (l) => labels.value = l, () => labels.value = []);
 const askStatus = asker(getStatus, (s) => status.value = s, () => status.value = null);
 
-// The graph is seen first, so the table does not compete with it.
+// The graph is loaded first, so that the table does not compete with it.
 let rounds = 0;
 
 async function askBoth(waits = false): Promise<void> {
@@ -111,14 +112,14 @@ async function askBoth(waits = false): Promise<void> {
 		void askTable();
 }
 
-// Whether what is wanted now has boxes that were not sent.
+// Whether the current view needs boxes that were not sent.
 function lacksBoxes(d: FlameData | null, part: string[] | null): boolean {
 	if (!d?.joined || part && part.join(';') === askedPart?.join(';'))
 		return false;
 	return part ? part.length > 0 && hasGrey(d, d.find(part)) : askedPart !== null;
 }
 
-// The call graph, which loads only where it is shown, draws itself again when this number changes.
+// The call graph, which loads only while it is shown, is drawn again when this number changes.
 export const refreshes = signal(0), loadingCalls = signal(false);
 
 function askAll(waits: boolean): void {

@@ -1,4 +1,4 @@
-// Takes over the page that the server rendered. A page without the place for it (login, errors) stays as it is.
+// Takes over the page that the server rendered. Pages without an element for it (login, errors) stay as they are.
 
 import { render } from 'preact';
 import { App } from './app';
@@ -20,6 +20,6 @@ if (root && !root.querySelector('.error')) {
 	void import('./views').then((views) => views.enhanceLists());
 }
 
-// Browsers take the fragment of a form's address along to the page that the answer leads to.
+// Browsers keep the fragment of a form's URL when the answer redirects to a page.
 if (login)
 	login.action += location.hash;

@@ -1,5 +1,5 @@
-// The worker that runs regular expressions of people over the names of a profile: one that takes for ever takes a thread that
-// can be ended, and not the page.
+// The worker that matches users' regular expressions against the names of a profile: one that never ends blocks only
+// this thread, which can be terminated.
 
 import { matchNames } from './flame/data';
 

@@ -1,5 +1,5 @@
-// Runs regular expressions of people over names: in a worker that can be ended, unless they are harmless. One that takes too long is
-// given up.
+// Matches users' regular expressions against names: in a worker that can be terminated, unless they are harmless. One
+// that takes too long is stopped.
 
 import { matchNames } from './flame/data';
 import type { MatchRequest } from './match';
@@ -7,7 +7,7 @@ import { newWorker } from './worker';
 
 const DEADLINE_MS = 1000;
 
-// Without repetitions, and with few choices, a pattern takes no longer than the names are long.
+// Without repetitions, and with few alternatives, the time is proportional to the length of names.
 function isHarmless(source: string): boolean {
 	return !/[*+{?]|(\|.*){9}/.test(source.replace(/\\./g, ''));
 }
@@ -17,8 +17,8 @@ export class Matcher {
 	private known: string[] | null = null;
 	private deadline = 0;
 
-	// Calls `got` with which names match, or with null if the pattern was given up. Only the newest question counts; a worker that is busy
-	// with another one is not waited for.
+	// Calls `got` with the names that match, or with null if the pattern was stopped. Only the newest request
+	// counts; a worker that is busy with another one is not waited for.
 	ask(names: string[], pattern: RegExp, got: (byName: Uint8Array | null) => void): void {
 		this.cancel();
 		if (isHarmless(pattern.source)) {
@@ -47,7 +47,7 @@ export class Matcher {
 		worker.postMessage(question);
 	}
 
-	// Some viewers permit no workers.
+	// Some viewers do not allow workers.
 	private start(): Worker | null {
 		try {
 			return this.worker ||= newWorker();

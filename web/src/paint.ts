@@ -1,4 +1,4 @@
-// Colors of boxes where they are not the theme's: those of a difference.
+// Colors of boxes that differ from the theme's: those of a difference.
 
 import { DARK_TEXT, differenceColor, differenceShares } from './flame/difference';
 import type { FlameData } from './flame/data';

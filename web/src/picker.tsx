@@ -9,7 +9,8 @@ import { usePopup } from './popup';
 const SHOWN = 60;
 const fuzzy = new uFuzzy({ intraMode: 1 });
 
-// The texts that contain the needle, those that begin with it first, and short before long; if none does, those that are much like it.
+// The texts that contain the needle, those beginning with it first, and short ones before long ones; if none does,
+// similar ones.
 export function fuzzyFilter(all: string[], needle: string): number[] | null {
 	const text = needle.trim().toLowerCase();
 	if (!text)
@@ -42,7 +43,7 @@ function written({ value, not, prefix }: Filter): string {
 	return (not ? '!' : '') + (isExact ? '=' : '') + value + (prefix ? '*' : '');
 }
 
-// A value that looks like a prefix is none.
+// Escapes a value that looks like a prefix.
 function literal(value: string): string {
 	return value.endsWith('*') ? `"${value}"` : value || '(none)';
 }
@@ -67,7 +68,7 @@ interface Props {
 	choose(filters: string[]): void;
 }
 
-// The values that match the typed text, all of them without any.
+// The values that match the typed text, or all if it is empty.
 function optionsOf(values: Props['values'], needle: string): Option[] {
 	const order = fuzzyFilter(values.map((v) => v.value), needle);
 	const shown: Option[] = (order ? order.map((i) => values[i]) : values).slice(0, SHOWN).map((v) => ({ kind: 'value', ...v }));
@@ -86,7 +87,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 	const most = Math.max(1, ...values.map((v) => v.samples));
 	const same = (o: Option) => (c: Filter) => c.value === o.value && !!c.prefix === (o.kind === 'prefix') && !!c.not === not;
 
-	useLayoutEffect(() => field.current?.focus(), [open]);		// at once: later it would take the focus that Escape gives back
+	useLayoutEffect(() => field.current?.focus(), [open]);		// immediately: later it would steal the focus
 	usePopup(root, open, () => {
 		setOpen(false);
 		setNeedle('');
@@ -102,7 +103,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 		close();
 		take(o.kind === 'all' ? [] : [{ value: o.value, not, prefix: o.kind === 'prefix' }]);
 	};
-	// Adds to, or takes from, the values that are chosen.
+	// Adds or removes a chosen value.
 	const toggle = (o: Option) => {
 		const others = chosen.filter((c) => c.value !== o.value || !!c.prefix !== (o.kind === 'prefix'));
 		take(o.kind === 'all' ? [] : chosen.some(same(o)) ? others : [...others, { value: o.value, not, prefix: o.kind === 'prefix' }]);

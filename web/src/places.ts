@@ -1,11 +1,11 @@
-// Functions of one name in several files: links to one of them say the file, too.
+// Functions of the same name in several files: links to one of them include the file.
 
 import { computed } from '@preact/signals';
 import { facts } from './file/start';
 import { table } from './load';
 import { openFunction } from './state';
 
-// If a file brings measured neighbors, they are those of all functions of a name.
+// Measured neighbors in a file cover all functions of a name.
 const shared = computed(() => {
 	const file = new Map<string, string>(), names = new Set<string>();
 	if (!(IN_FILE && facts().around))
@@ -13,7 +13,7 @@ const shared = computed(() => {
 	return names;
 });
 
-// The file of a function at such a place, "/srv/a.php:12", if its name alone does not tell which one it is.
+// The file of a function at a place such as "/srv/a.php:12", if its name alone is ambiguous.
 export function fileOf(name: string, place = ''): string {
 	return shared.value.has(name) ? place.replace(/:\d+$/, '') : '';
 }

@@ -1,8 +1,8 @@
-// Lists and forms that pop up: a click elsewhere closes them, and so does Escape, wherever the focus is.
+// Lists and forms that pop up: a click elsewhere or Escape closes them, wherever the focus is.
 
 import { useLayoutEffect } from 'preact/hooks';
 
-// `root` has the button, which says aria-expanded, and what it opens.
+// `root` contains the button, whose aria-expanded is set, and the popup.
 export function usePopup(root: { current: HTMLElement | null }, isOpen: boolean, close: () => void): void {
 	useLayoutEffect(() => {
 		if (!isOpen)

@@ -1,4 +1,5 @@
-// The table of functions: columns of numbers, from the server's exact table, or while a box is zoomed from the boxes below it.
+// The table of functions: columns of numbers, from the server's exact table, or while a box is zoomed, from the boxes
+// on it.
 
 import type { TableAnswer } from './api';
 import { isSure } from './flame/chance';
@@ -9,32 +10,32 @@ import * as format from './format';
 export type Kind = 'self' | 'total' | 'self_before' | 'self_after' | 'total_before' | 'total_after';
 
 export interface Metric {
-	group: string;			// the column it is of, "wall_ns"
+	group: string;			// its column, "wall_ns"
 	kind: Kind;
 	title: string;
 	unit: string;
 	whole: number;			// 100 % of shares
-	sum: number;			// more or less than that where memory was given back
+	sum: number;			// differs from that if memory was freed
 	values: ArrayLike<number>;
 	shares?: { values: ArrayLike<number>; whole: number };		// of what was measured, where values are scaled
 	isChange: boolean;
-	sure?: Set<number>;		// changes that are more than chance explains
+	sure?: Set<number>;		// changes that exceed the noise
 }
 
 export interface Rows {
 	names: string[];
 	places: string[];
 	metrics: Metric[];
-	chosen: string;			// the group that is first
+	chosen: string;			// the group that comes first
 	atMost: Set<number>;
-	rank?: Uint32Array;		// of the names, once they have been sorted
+	rank?: Uint32Array;		// sort order of names, once computed
 }
 
 function placeOf(file: string, line: number): string {
 	return file && line ? `${file}:${line}` : file;
 }
 
-// Calls have no totals: those of callees are none of the function.
+// Calls have no totals: calls made by callees are not the function's.
 function kinds(group: string): ('self' | 'total')[] {
 	return group === 'calls' ? ['self'] : ['self', 'total'];
 }
@@ -95,7 +96,7 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 		[sure('self'), sure('total')], { ...sides[0], whole: d.before[within] }) };
 }
 
-// Numbers of rows in the order of one metric, or of names. Changes are sorted by their size.
+// Indices of rows, sorted by a metric or by name. Changes are sorted by magnitude.
 export function ordered(r: Rows, which: number[], metric: Metric | undefined, down: boolean): number[] {
 	const sign = down ? -1 : 1, rank = r.rank ??= ranks(r.names), values = metric?.values || rank, keys = metric?.isChange ? Array.from(values, Math.abs) : values;
 	return which.sort((a, b) => sign * (keys[a] - keys[b]) || rank[a] - rank[b]);

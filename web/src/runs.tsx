@@ -1,5 +1,5 @@
-// Lists, of runs and of named filters, which work without this: their bar has the zone of times and the sheet of keys that all pages
-// have, and files that are dropped anywhere on the list of runs are sent with its form.
+// Lists of runs and of named filters, which also work without this: adds the bar with time zone and sheet of keys
+// that all pages have; files dropped anywhere on the list of runs are sent with its form.
 
 import { effect } from '@preact/signals';
 import { render } from 'preact';
@@ -28,7 +28,7 @@ export function enhanceLists(): void {
 		listenForKeys();
 	}
 
-	// On a phone the fields would fill the screen. Those in use stay in sight.
+	// On a phone the fields would fill the screen. Only those in use stay visible.
 	const controls = header?.querySelector('form[action="/runs"]');
 	if (controls) {
 		const fold = document.createElement('details'), narrow = matchMedia('(max-width: 600px)');
@@ -41,7 +41,7 @@ export function enhanceLists(): void {
 		follow();
 	}
 
-	// The server writes UTC, and says so.
+	// The server writes UTC, and labels it so.
 	if (heading) {
 		const times = document.querySelectorAll<HTMLTimeElement>('.runs time');
 		effect(() => {
@@ -50,7 +50,7 @@ export function enhanceLists(): void {
 		});
 	}
 
-	// Times are typed in the zone that is shown; the server gets UTC.
+	// Times are typed in the displayed zone; the server gets UTC.
 	for (const name of ['since', 'until']) {
 		const field = document.querySelector<HTMLInputElement>(`form.controls input[name="${name}"]`), caption = field?.labels?.[0]?.firstChild;
 		if (!field || !caption)
@@ -60,7 +60,7 @@ export function enhanceLists(): void {
 		let written = utc;
 		effect(() => {
 			caption.textContent = `${words} (${format.zone()}) `;
-			if (field.value === written)		// nobody has typed
+			if (field.value === written)		// unchanged by the user
 				field.value = written = format.fromServer(utc);
 		});
 		field.form!.addEventListener('formdata', (e) => e.formData.set(name, format.toServer(field.value)));

@@ -1,4 +1,4 @@
-// The field of a search, with the ways to its matches.
+// The search field, with buttons to step through matches.
 
 import { focused, SEARCH_TITLE } from './found';
 import { search, setSearch } from './state';

@@ -1,8 +1,8 @@
-// The series of the timeline: its values of a label, the rest, and their colors.
+// The series of the timeline: values of a label, the rest, and their colors.
 
 import type { Timeline } from './api';
 
-// The parts of a bar, from the bottom: values of a label and all others, or all as one.
+// The parts of a bar, from the bottom: values of a label and all others, or everything as one.
 export function partsOf(t: Timeline): { name: string; samples: number[] }[] {
 	if (!t.values)
 		return [{ name: '', samples: t.samples }];

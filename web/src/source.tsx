@@ -1,4 +1,4 @@
-// The source of a function: its lines with what each took, the hottest marked, each with an address of its own (#L12).
+// The source of a function: its lines with their values, the hottest marked, each with its own anchor (#L12).
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { SourceAnswer, SourceLine } from './api';
@@ -11,7 +11,7 @@ function titles(s: SourceAnswer): string[] {
 	return s.self.length > 1 ? ['self before', 'self after', 'total before', 'total after'] : ['self', 'total'];
 }
 
-// Narrow windows have no row of titles: each value says what it is.
+// Narrow windows have no row of headings: each value has a label.
 function Value({ s, v, i, of }: { s: SourceAnswer; v: number; i: number; of: string }) {
 	const all = s.whole[i], says = i ? '→' : of;
 	if (!v)
@@ -72,7 +72,7 @@ function Head({ s }: { s: SourceAnswer }) {
 	</header>;
 }
 
-// To the line of the address, else to the first hot one, else to where the function begins.
+// Scrolls to the line of the URL, else to the first hot one, else to the beginning of the function.
 function scrollTo(pane: HTMLElement | null, start: number): void {
 	const row = pane && [`#L${line.value}`, 'tr.hot', 'tr.took', `#L${start}`].map((s) => pane.querySelector<HTMLElement>(s)).find((found) => found);
 	if (pane && row)

@@ -1,11 +1,11 @@
-// The line between two panes, to be dragged or moved by arrow keys. Where it was is remembered in the browser.
+// The divider between two panes, moved by dragging or arrow keys. Its position is remembered in the browser.
 
 import { signal } from '@preact/signals';
 import * as format from './format';
 
 const KEY = 'strobe-split', LEAST = 12, MOST = 88, USUAL = 33;
 
-const share = signal(clamp(Number(format.remembered(KEY)) || USUAL));		// per cent of the width that is left of it
+const share = signal(clamp(Number(format.remembered(KEY)) || USUAL));		// percent of the width, left of it
 
 function clamp(v: number): number {
 	return Math.min(MOST, Math.max(LEAST, v));

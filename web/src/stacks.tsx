@@ -1,4 +1,4 @@
-// Only some of the stacks: those through what was searched or marked, or all others.
+// Filters stacks: those through the searched or marked frames, or all others.
 
 import { fault } from './file/filters';
 import { isGrey } from './flame/grey';
@@ -14,7 +14,7 @@ function filterText(): [key: string, text: string] | null {
 	return d && box > 0 && !isGrey(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
 }
 
-// The page's syntax has lookarounds, flags of groups and references; the server's has none of them.
+// The server's syntax lacks lookaround, flags of groups, and backreferences.
 const UNKNOWN = /\(\?(?!:|<\w)|\\[1-9kpPuc]/;
 const NO_FILTER = 'The server cannot filter by (?…) other than (?:…), nor by references or Unicode classes';
 

@@ -1,6 +1,6 @@
-// The state of the page, kept in the address so that links, reload and Back work. Questions to the server stand in the query,
-// with the API's own names; settings of the display stand in the fragment and never leave the browser. A page in a file has all of it
-// in the fragment.
+// The state of the page, kept in the URL so that links, reload and Back work. Parameters of requests are in the
+// query, with the API's own names; display settings are in the fragment and never leave the browser. A page in a file
+// has everything in the fragment.
 
 import { computed, signal } from '@preact/signals';
 import { initialState } from './file/start';
@@ -12,17 +12,17 @@ export interface View {
 	column: string;
 	by: string;				// '': functions
 	function: string;			// '': all of them
-	functionFile: string;			// '': those of all files
+	functionFile: string;			// '': all files
 	split: string;				// the label that the timeline is split by; '': none
-	lines: string;				// of the source: '': those around what ran, 'all'
-	threshold: string;			// of the call graph, per cent; '': as the server likes
+	lines: string;				// lines of source: '': around executed lines, 'all'
+	threshold: string;			// of the call graph, in percent; '': the server's default
 	reverse: boolean;
 	inverted: boolean;
 	subject: [string, string][];		// runs and comparisons
 	filters: [string, string][];
 }
 
-// The order of the table: a metric by its column ('': the chosen one) and kind, or with the kind '' the name.
+// The order of the table: a metric by its column ('': the chosen one) and kind; kind '' is the name.
 export interface Order {
 	group: string;
 	kind: string;
@@ -31,7 +31,7 @@ export interface Order {
 
 export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 
-// A range, a run, several of them averaged; any of these may be compared with something.
+// A range, a run, or several runs averaged; each may be compared with something.
 export type Kind = 'range' | 'run' | 'runs';
 
 const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'function_file', 'threshold', 'sort', 'split',
@@ -45,7 +45,7 @@ const DISPLAY = ['zoom', 'callers', 'search', 'filter', 'order', 'at', 'time', '
 // The initial state of a page in a file.
 const start: ReturnType<typeof initialState> = IN_FILE ? initialState() : { reverse: false, inverted: false };
 
-// The run that the address names, as in /runs/shop/1.
+// The run in the path, as in /runs/shop/1.
 const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';
 
 export const view = signal<View>(readView());
@@ -54,12 +54,12 @@ export const callersZoom = signal<string[]>([]);
 export const search = signal('');
 export const pane = signal<Pane>('both');
 export const callBox = signal('');		// visible part of the call graph: 'all', or 'x,y,width,height' in its units; '': the critical path
-export const chartWindow = signal('');	// the visible part of the flame chart: 'from,to' in nanoseconds; '': all of it
-export const filter = signal('');		// of the table
+export const chartWindow = signal('');	// visible part of the flame chart: 'from,to' in nanoseconds; '': all of it
+export const filter = signal('');		// filter of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
-export const line = signal(0);		// of the source, that the address points to; 0: none
+export const line = signal(0);		// line of the source that the URL points to; 0: none
 export const selfColors = signal(false);	// of a difference: of what boxes took themselves; in a file that is a filter of the address
-export const live = signal(false);		// asked for anew every few seconds, which only a range that ends now is
+export const live = signal(false);		// requested again every few seconds; only for ranges that end now
 
 export const onPaper = signal(false);
 
@@ -98,7 +98,7 @@ function readView(): View {
 	};
 }
 
-// Links say the order of the tables that the server writes.
+// Links include the order of the tables that the server renders.
 function sortOfQuery(): string {
 	const sort = IN_FILE ? null : new URLSearchParams(location.search).get('sort');
 	return sort === 'name' ? ',,up' : sort || 'self';
@@ -150,7 +150,7 @@ function put(p: URLSearchParams, v: View): URLSearchParams {
 	return p;
 }
 
-// The query of a view, with what else a link needs. It says all, whatever the page's own path says.
+// The query of a view, plus other parameters of a link. It is complete, whatever the page's own path contains.
 export function queryOf(v: View, more: Record<string, string> = {}): string {
 	const p = put(new URLSearchParams(v.subject), v);
 	for (const [key, value] of Object.entries(more))
@@ -158,7 +158,7 @@ export function queryOf(v: View, more: Record<string, string> = {}): string {
 	return p.toString();
 }
 
-// In a file the first of several names may be that of the root, which has none, as in the addresses of an SVG.
+// In a file the first of several names may be that of the root, which is empty, as in URLs of an SVG.
 function joined(path: string[]): string {
 	return (IN_FILE && !path[0] ? ';' : '') + path.map(encodeURIComponent).join(';');
 }
@@ -199,7 +199,7 @@ export function address(v = view.value): string {
 	return location.pathname + (query ? `?${query}` : '') + fragment();
 }
 
-// A step that Back undoes, or (while typing) one that it does not.
+// Stores a step that Back undoes, or (while typing) one that it does not.
 function remember(step: boolean): void {
 	const to = address();
 	if (IN_FILE) {
@@ -214,18 +214,18 @@ function remember(step: boolean): void {
 		history.replaceState(null, '', to);
 }
 
-// Some viewers give a document no history.
+// Some viewers have no history for documents.
 function keepInFile(to: string, step: boolean): void {
 	if (to === (location.hash || '#'))
 		return;
 	try {
 		history[step ? 'pushState' : 'replaceState'](null, '', to);
 	} catch {
-		// the view changes all the same
+		// the view changes nevertheless
 	}
 }
 
-// A range that is chosen by its end stays as it is.
+// A range with a fixed end is not updated.
 export function change(part: Partial<View>): void {
 	if (part.to && part.to !== 'now')
 		live.value = false;
@@ -242,7 +242,7 @@ export function setLive(on: boolean): void {
 		remember(false);
 }
 
-// To stacks merged from their other end, where the zoom is another one.
+// Switches to the reversed graph, which has another zoom.
 export function reverse(): void {
 	zoom.value = [];
 	change({ reverse: !view.value.reverse });
@@ -258,7 +258,7 @@ export function setCallersZoom(path: string[]): void {
 	remember(true);
 }
 
-// To a function, or with '' back to all of them. The zoom was that of another graph.
+// Opens a function, or with '' returns to all of them. The zoom belonged to another graph.
 export function openFunction(name: string, file = ''): void {
 	zoom.value = [];
 	callersZoom.value = [];
@@ -266,7 +266,7 @@ export function openFunction(name: string, file = ''): void {
 	change({ function: name, functionFile: file, lines: '' });
 }
 
-// The address of that, for links that open in another tab.
+// The URL of that, for links that open in another tab.
 export function functionAddress(name: string, file = ''): string {
 	const to = { ...view.value, function: name, functionFile: file, lines: '' };
 	if (IN_FILE)
@@ -314,15 +314,15 @@ export function setPane(p: Pane): void {
 	remember(true);
 }
 
-// The label of a filter: "label.from" is the label that has a parameter's name.
+// The label of a filter: "label.from" means the label with a parameter's name.
 export function labelOf(key: string): string {
 	return key.startsWith('label.') ? key.slice(6) : key;
 }
 
-// Filters stacks, not a label: those through functions that match, or all others.
+// Whether it filters stacks, not labels: those through functions that match, or all others.
 export const isStackFilter = ([key]: [key: string, text: string]) => /^(keep|remove)(-i)?$/.test(key);
 
-// Neither a filter of stacks nor the widths of a difference, which files keep beside them.
+// Neither a stack filter nor the width of a difference, which files store beside them.
 export const isLabelFilter = (f: [key: string, text: string]) => !isStackFilter(f) && f[0] !== 'width';
 
 // The key of a filter of that label.
@@ -334,7 +334,7 @@ export function filtersOf(label: string): string[] {
 	return view.value.filters.filter(([key]) => labelOf(key) === label).map(([, filter]) => filter);
 }
 
-// In place of all filters of that label.
+// Replaces all filters of that label.
 export function setFilters(label: string, filters: string[]): void {
 	const key = filterKey(label);
 	const others = view.value.filters.filter(([k]) => labelOf(k) !== label);

@@ -1,5 +1,5 @@
-// Functions with what they took, of every metric where there is room: the same content as the graph, as a table. Only the
-// rows in sight are in the document, so that a hundred thousand functions scroll as well as ten.
+// Functions with their values, in every metric if there is room: the same content as the graph, as a table. Only
+// visible rows are in the document, so that a hundred thousand functions scroll as well as ten.
 
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -16,7 +16,8 @@ import { keepFocus, walkTable } from './table_keys';
 
 const HEIGHT = 25, AROUND = 12, PRINTED = 200, LONGEST_LINK = 8000;		// of the server's 8192 bytes, with room for what questions add
 
-// The zoom that the rows follow: a large graph is zoomed first and summed up after it, so that no frame of the zoom waits for the sums.
+// The zoom that the rows follow: large graphs are zoomed first and summed up afterwards, so that no frame of the zoom
+// waits for the sums.
 const LARGE = 20_000, SETTLE_MS = 250;
 const settled = signal<{ data: FlameData | null; box: number }>({ data: null, box: 0 });
 let settling: ReturnType<typeof setTimeout> | undefined;
@@ -34,11 +35,12 @@ const NOTHING: Rows = { names: [], places: [], metrics: [], chosen: '', atMost: 
 const rows = computed<Rows>(() => {
 	const d = flame.value, t = table.value, { data, box } = settled.value;
 	if (d && data === d && box > 0)
-		return d.joined ? NOTHING : rowsOfBoxes(d, box);		// all boxes are on their way
+		return d.joined ? NOTHING : rowsOfBoxes(d, box);		// all boxes have been requested
 	return t ? rowsOfTable(t) : d && d.total && !d.joined ? rowsOfBoxes(d, 0) : NOTHING;
 });
 
-// All of them where they have the whole width; then the names come first and stay in sight. The chosen column first; beside the graph there is room for that one only.
+// All metrics in a table of full width, where names come first and stay visible. The chosen column comes first;
+// beside the graph there is only room for that one.
 function shownMetrics(r: Rows): Metric[] {
 	const mine = r.metrics.filter((m) => m.group === r.chosen);
 	if (pane.value !== 'table')
@@ -46,7 +48,7 @@ function shownMetrics(r: Rows): Metric[] {
 	return [...mine, ...r.metrics.filter((m) => m.group !== r.chosen)];
 }
 
-// Only my code is functions, too.
+// "Only my code" also shows functions.
 function thing(): string {
 	const { by } = view.value;
 	return by && by !== 'own' ? by : 'function';
@@ -89,7 +91,7 @@ function Name({ name, place }: { name: string; place: string }) {
 	</div></th>;
 }
 
-// If the name must be cut, the method stays: first the namespace or the folder gets shorter, then the class.
+// If the name must be truncated, the method stays: first the namespace or the folder is shortened, then the class.
 export function FunctionLink({ name, place }: { name: string; place: string }) {
 	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
 	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
@@ -113,7 +115,7 @@ function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; w
 	</thead>;
 }
 
-// The place in the table that was shown last, for whoever comes back from one of its functions.
+// The position in the last table, for returning from one of its functions.
 let left = { table: '', top: 0, focus: '' };
 
 // The focused link or button, as a selector; rows out of sight are not in the document.
@@ -122,7 +124,7 @@ function focusIn(region: HTMLElement): string {
 	return row ? `[aria-rowindex="${row.ariaRowIndex}"] ${e.localName}` : e === region ? '.functions .rows' : '';
 }
 
-// Scrolls back to that place; another table, another order or another filter begins at the top.
+// Restores that position; another table, order or filter begins at the top.
 function usePlace(box: { current: HTMLElement | null }, table: string): void {
 	useLayoutEffect(() => {
 		const region = box.current!, isBack = left.table === table;

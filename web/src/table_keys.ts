@@ -1,12 +1,12 @@
-// A table is one tab stop: the region that it scrolls in. Arrow keys go to the links and buttons of its rows, since thousands of rows
-// would be as many stops on the way to what is behind the table.
+// A table is one tab stop: the region in which it scrolls. Arrow keys go to the links and buttons of its rows, since
+// thousands of rows would be as many stops before the rest of the page.
 
 const STOPS = 'a[href], button', SMALL_STEP = 40;
 
 const rowsOf = (region: HTMLElement) => [...region.querySelectorAll('tr')].filter((row) => row.querySelector(STOPS));
 const isHead = (row: Element | null) => row?.parentElement?.tagName === 'THEAD';
 
-// The distances of the row from the headings and from the lower edge, and of its end from that of the part in sight.
+// The distances of the row from the headings and from the lower edge, and of its end from that of the visible part.
 function hangsBelow(region: HTMLElement, row: Element): number[] {
 	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect();
 	return [r.top - all.top - (region.querySelector('thead')?.clientHeight || 0), r.top - all.bottom, r.bottom - all.top - region.clientHeight];
@@ -48,13 +48,13 @@ function toEnd(region: HTMLElement, isLast: boolean, at: number): void {
 	});
 }
 
-// For keys pressed in the region.
+// Handles keys pressed in the region.
 export function walkTable(e: KeyboardEvent): void {
 	const region = e.currentTarget as HTMLElement, now = region === e.target ? null : (e.target as Element).closest('tr');
 	if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey)
 		return;
 	if (/^Page/.test(e.key) && now)
-		region.focus({ preventScroll: true });		// which scrolls
+		region.focus({ preventScroll: true });		// this scrolls
 	const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0, aside = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
 	const stops = now ? [...now.querySelectorAll<HTMLElement>(STOPS)] : [], at = stops.indexOf(e.target as HTMLElement);
 	if (now && /^(Home|End)$/.test(e.key)) {
@@ -71,7 +71,7 @@ export function walkTable(e: KeyboardEvent): void {
 	}
 }
 
-// Rows out of sight are taken out of the document, and the focus would be with them.
+// Rows out of sight are removed from the document, and would take the focus along.
 export function keepFocus(region: HTMLElement): void {
 	const row = region === document.activeElement ? null : region.contains(document.activeElement) && document.activeElement!.closest('tbody tr');
 	if (row && !isInSight(region, row))

@@ -1,5 +1,5 @@
-// The flame chart of a run: its calls over time. The address has the view; boxes come window by window,
-// as many as there are pixels.
+// The flame chart of a run: its calls over time. The visible part is stored in the URL; boxes are loaded window by
+// window, as many as there are pixels.
 
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -27,7 +27,7 @@ function matchedWords(found: ChartSearch | undefined, call: ChartCall | null, pa
 	return !n ? '' : n === '0' ? 'no match' : call ? `${format.count(call.number)} of ${n}` : `${n} ${n === '1' ? 'match' : 'matches'}`;
 }
 
-// Whether the boxes at hand are those of what is shown, as fine as it is drawn.
+// Whether the loaded boxes cover the visible part at its resolution.
 function suffices(d: FlameData, [from, to]: [number, number]): boolean {
 	const c = d.words.chart!, all = c.from_ns <= 0 && c.to_ns >= c.length_ns;
 	return c.from_ns <= from && (all || c.to_ns >= to) && c.to_ns - c.from_ns <= 4 * (to - from) + 1000;
@@ -42,7 +42,7 @@ function Notes({ data }: { data: FlameData }) {
 	</>;
 }
 
-// Whether all callees of a call are among the boxes at hand, and none of them joined.
+// Whether all callees of a call are among the loaded boxes, and none of them was joined.
 function knowsCallees(d: FlameData, box: number): boolean {
 	const c = d.words.chart!;
 	let known = d.name(box) !== SHORT && (c.to_ns >= c.length_ns || d.start[box] >= c.from_ns && d.start[box] + d.width[box] <= c.to_ns);
@@ -63,7 +63,7 @@ export function TimeChart() {
 	const [data, setData] = useState<FlameData | null>(null), [state, setState] = useState('loading');
 	const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null);
 	const latest = useRef<FlameData | null>(null), asked = chartQuery(view.value);
-	// The search of the data, and the match that was gone to. The steps are taken one after the other.
+	// The search of the data, and the selected match. Steps are taken one after another.
 	const [searched, setSearched] = useState(''), [call, setCall] = useState<ChartCall | null>(null), goTo = useRef((_step: number) => {});
 
 	useEffect(() => {
@@ -92,7 +92,7 @@ export function TimeChart() {
 				}, TELL_MS);
 			},
 		});
-		// Half a window more on each side, so that a small move needs nothing new.
+		// Loads half a window more on each side, so that a small move needs no request.
 		const ask = async (window: [number, number] | null, text = sourceOf()) => {
 			running?.abort();
 			const mine = running = new AbortController(), more = window ? (window[1] - window[0]) / 2 : 0, source = sourceOf();
@@ -145,7 +145,7 @@ export function TimeChart() {
 				void ask(d && (from > 0 || to < d.total) ? [from, to] : null);
 			}, latest.current ? TELL_MS : 0);
 		});
-		// Back and Forward.
+		// For Back and Forward.
 		const undoWindow = effect(() => {
 			void chartWindow.value;
 			const d = latest.current, wanted = d && (readWindow(d.total) || [0, d.total]);

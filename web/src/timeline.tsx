@@ -1,4 +1,4 @@
-// The strip with samples over time; dragging over it chooses a range.
+// The strip with samples over time; dragging over it selects a range.
 
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -19,7 +19,7 @@ function SplitBy() {
 	</select>;
 }
 
-// Most samples first, as the bars have them from the bottom.
+// Most samples first, in the order of the bars from the bottom.
 function Legend({ t }: { t: Timeline }) {
 	const sum = (samples: number[]) => samples.reduce((a, b) => a + b, 0), all = sum(t.samples);
 	return <ul class="series" aria-label={`Samples by ${view.value.split}`}>

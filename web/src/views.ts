@@ -1,4 +1,4 @@
-// Views that are a file of their own on the server, since not everybody looks at one.
+// Views in a separate file on the server, since not every visitor uses them.
 import { ComparePopup as Popup } from './compare_popup';
 import { HowToStart as How } from './how_to_start';
 import { enhanceLists as enhance } from './runs';

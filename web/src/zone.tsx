@@ -1,4 +1,4 @@
-// The zone of all times of a page, and its switch.
+// The time zone for all times of a page, and its switch.
 
 import * as format from './format';
 

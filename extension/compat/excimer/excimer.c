@@ -27,7 +27,7 @@ zend_class_entry *excimer_class(const char *name, const zend_function_entry *met
 	memcpy(handlers, zend_get_std_object_handlers(), sizeof(*handlers));
 	handlers->offset = offset;
 	handlers->free_obj = free_object;
-	/* There is no copy of a timer that runs, and the original's copies crash at their first use. */
+	/* A running timer cannot be cloned, and the original's clones crash on first use. */
 	handlers->clone_obj = NULL;
 	return class;
 }
@@ -80,7 +80,7 @@ static const zend_function_entry functions[] = {
 	ZEND_FE_END
 };
 
-/* None, but reflection shows whether there is a list. */
+/* Empty, but reflection shows whether there is a list. */
 static const zend_module_dep dependencies[] = {
 	ZEND_MOD_END
 };

@@ -13,27 +13,27 @@
 
 #define EXCIMER_VERSION "1.2.5"		/* the version that this interface is compatible with */
 
-/* The struct of ours around a zend_object, which must be its member `std`. */
+/* The struct of ours that contains a zend_object, which must be its member `std`. */
 #define EXCIMER_AROUND(type, object) ((type *)((char *)(object) - offsetof(type, std)))
 
-/* Registers a class whose objects are of `handlers`, which lack only what is special about them. */
+/* Registers a class with `handlers`, in which only the differences from the defaults are set. */
 zend_class_entry *excimer_class(const char *name, const zend_function_entry *methods,
 	zend_object *(*create)(zend_class_entry *), zend_object_handlers *handlers, int offset,
 	void (*free_object)(zend_object *));
 
-/* In MINIT. */
+/* Call these in MINIT. */
 void excimer_register_profiler(void);
 void excimer_register_log(void);
 void excimer_register_timer(void);
 
-/* A new ExcimerLog in `ret`. */
+/* Creates an ExcimerLog in `ret`. */
 void excimer_log_create(zval *ret);
 
-/* The data of an ExcimerLog. */
+/* Returns the data of an ExcimerLog. */
 struct excimer_log *excimer_log_of(zend_object *log);
 
-/* A timer that calls `callback` once after so many seconds, started, in `ret`; NULL there, and a warning, if it is not
- * callable. */
+/* Creates and starts a timer in `ret` that calls `callback` once after `seconds`. If it is not callable, warns and
+ * sets `ret` to NULL. */
 void excimer_timer_create(zval *ret, zval *callback, double seconds);
 
 #endif

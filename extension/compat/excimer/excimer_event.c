@@ -1,4 +1,4 @@
-/* excimer_event.c: the times and callbacks of excimer_event.h. */
+/* excimer_event.c: times and callbacks of excimer_event.h. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -58,7 +58,7 @@ void excimer_event_start(struct excimer_event *e, const char *what)
 	r = timer_start(&e->timer, e->type == EXCIMER_CPU ? TIMER_CPU : TIMER_WALL, first, e->period_ns);
 	if (r == ENOTSUP)
 		excimer_warn_of_delivery(what);
-	else if (r && r != ECANCELED)	/* after the end of the request, where it is irrelevant */
+	else if (r && r != ECANCELED)	/* after the end of the request, where it does not matter */
 		php_error_docref(NULL, E_WARNING, "Error in pthread_create(): %s", strerror(r));
 }
 
@@ -82,7 +82,7 @@ bool excimer_call(const char *owner, const zval *callback, zval *argument)
 	char *reason = NULL;
 	bool callable;
 
-	/* It may replace itself, or destroy the object that holds it. */
+	/* The callback may replace itself, or destroy the object that holds it. */
 	ZVAL_COPY(&kept, callback);
 	callable = zend_fcall_info_init(&kept, 0, &call, &cache, NULL, &reason) == SUCCESS;
 	if (callable) {

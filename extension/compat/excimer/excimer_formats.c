@@ -8,11 +8,11 @@
 
 #include "zend_smart_str.h"
 
-/* The line for callers that were left out. */
+/* The line that replaces omitted callers. */
 #define TRUNCATED_NAME "excimer_truncated"
 #define TRUNCATED_FILE "excimer fake file"
 
-/* The file name of internal functions, where one is required. */
+/* The file name of internal functions, if one is required. */
 #define INTERNAL_FILE "[internal function]"
 
 static bool is_truncation(const struct excimer_node *n)
@@ -30,7 +30,7 @@ static void append(smart_str *to, const char *s, size_t length, bool words)
 			ZSTR_VAL(to->s)[i] = '_';
 }
 
-/* With `words` the name is one word. */
+/* With `words`, blanks in the name are replaced. */
 static void append_name(smart_str *to, const struct excimer_node *n, bool words)
 {
 	const struct function_id *f = &n->function;
@@ -54,8 +54,8 @@ static void append_name(smart_str *to, const struct excimer_node *n, bool words)
 	}
 }
 
-/* A frame as the elements of an array. An internal function has the file and line that it was called from: readers expect
- * both in each frame. */
+/* Fills in a frame's array. An internal function gets file and line of its call, since readers expect both in each
+ * frame. */
 static void frame_elements(const struct excimer_log *log, const struct excimer_node *n, zval *ret)
 {
 	const struct function_id *f = &n->function;
@@ -81,8 +81,8 @@ static void frame_elements(const struct excimer_log *log, const struct excimer_n
 		add_assoc_long(ret, "closure_line", f->line);
 }
 
-/* The nodes that entries end with, in the order in which they first did, and the events of each. Stacks are many fewer
- * than entries, so that the following code visits each only once. */
+/* The nodes at which entries end, in order of first occurrence, and the events of each. There are far fewer stacks
+ * than entries, so the code below visits each stack only once. */
 struct leaves {
 	uint32_t *order;
 	size_t count;
@@ -114,7 +114,7 @@ static void leaves_done(struct leaves *l)
 	efree(l->events);
 }
 
-/* Adds to the number of `key`, which begins as 0. */
+/* Adds to the number stored under `key`, which starts at 0. */
 static void add_long(zend_array *to, zend_string *key, zend_long term)
 {
 	zval *sum = zend_hash_lookup(to, key);
@@ -133,14 +133,14 @@ static uint32_t depth_of(const struct excimer_log *log, uint32_t node)
 	return depth;
 }
 
-/* Writes the nodes from the outermost frame to `node`. */
+/* Lists the nodes from the outermost frame to `node`. */
 static void path_to(const struct excimer_log *log, uint32_t node, uint32_t depth, uint32_t *path)
 {
 	for (; node; node = log->nodes[node].caller)
 		path[--depth] = node;
 }
 
-/* The stack that ends with `node`, outermost frame first. `path` has room for all nodes. */
+/* Returns the stack that ends at `node`, outermost frame first. `path` has room for all nodes. */
 static zend_string *stack_line(const struct excimer_log *log, uint32_t node, uint32_t *path)
 {
 	uint32_t depth = depth_of(log, node);
@@ -166,7 +166,7 @@ zend_string *excimer_collapsed(const struct excimer_log *log)
 
 	leaves_init(&leaves, log);
 	zend_hash_init(&lines, 0, NULL, NULL, 0);
-	/* Stacks that differ only in lines of code are one here. */
+	/* Stacks that differ only in lines are merged here. */
 	for (size_t i = 0; i < leaves.count; i++) {
 		line = stack_line(log, leaves.order[i], path);
 		add_long(&lines, line, leaves.events[leaves.order[i]]);
@@ -188,7 +188,7 @@ static void speedscope_frame(const struct excimer_node *n, zval *ret)
 {
 	smart_str name = { 0 };
 
-	/* No line: speedscope would treat each as a different function. */
+	/* Without a line, since speedscope would treat each line as a different function. */
 	array_init_size(ret, 2);
 	append_name(&name, n, true);
 	add_assoc_str(ret, "name", smart_str_extract(&name));
@@ -200,7 +200,7 @@ static void speedscope_frame(const struct excimer_node *n, zval *ret)
 		add_assoc_str(ret, "file", zend_string_copy(n->function.file));
 }
 
-/* Adds the frames to `ret`, those of equal name and file once; returns for every node where its frame stands. */
+/* Adds frames to `ret`, each combination of name and file once; returns the index of the frame by node. */
 static zend_long *speedscope_frames(const struct excimer_log *log, zval *ret)
 {
 	zend_long *at = safe_emalloc(log->node_count, sizeof(*at), 1);
@@ -231,7 +231,7 @@ static zend_long *speedscope_frames(const struct excimer_log *log, zval *ret)
 	return at;
 }
 
-/* The frames of a stack, outermost first. */
+/* Returns the frames of a stack, outermost first. */
 static zend_array *speedscope_stack(const struct excimer_log *log, uint32_t node, const zend_long *frame_at,
 				    uint32_t *path)
 {
@@ -249,7 +249,7 @@ static zend_array *speedscope_stack(const struct excimer_log *log, uint32_t node
 	return stack;
 }
 
-/* Entries with the same stack share its array. */
+/* Entries with the same stack share an array. */
 static void speedscope_samples(const struct excimer_log *log, const zend_long *frame_at, zval *samples, zval *weights)
 {
 	uint32_t *path = safe_emalloc(log->node_count, sizeof(*path), 1);
@@ -304,16 +304,16 @@ void excimer_speedscope(const struct excimer_log *log, zval *ret)
 	add_assoc_zval(ret, "profiles", &profiles);
 }
 
-/* Functions of one name, found by number. */
+/* Functions by name, numbered. */
 struct function_total {
 	zend_string *name;
-	uint32_t first;			/* node where it was first seen */
-	uint32_t counted;		/* the last stack it was counted in */
+	uint32_t first;			/* first node with this name */
+	uint32_t counted;		/* the last stack in which it was counted */
 	zend_long self, inclusive;
 };
 
 struct function_totals {
-	struct function_total *of;	/* [1] is the first */
+	struct function_total *of;	/* begins at index 1 */
 	uint32_t count;
 	uint32_t *by_node;		/* 0: not visited yet */
 	zend_array by_name;

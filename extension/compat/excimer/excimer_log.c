@@ -14,7 +14,8 @@
 #define FIRST_ENTRIES	16u
 #define FIRST_FRAMES	64u
 
-/* A generator that delegates has a placeholder in its place, which knows the real frame. Else `frame` itself. */
+/* A delegating generator is represented by a placeholder, from which the real frame can be found. Returns other
+ * frames unchanged. */
 static zend_execute_data *real_frame(zend_execute_data *frame)
 {
 	if (EXPECTED(frame->func))
@@ -22,7 +23,7 @@ static zend_execute_data *real_frame(zend_execute_data *frame)
 	return zend_generator_check_placeholder_frame(frame);
 }
 
-/* Compiled code does not keep the pointer up to date: one that points elsewhere is not followed. */
+/* Compiled code does not keep the pointer up to date, so it is not dereferenced if it points outside the function. */
 static inline uint32_t line_of(const zend_execute_data *frame)
 {
 	const zend_op_array *f = &frame->func->op_array;
@@ -50,14 +51,14 @@ static bool push(struct excimer_stack *s, const zend_function *f, uint32_t line)
 	return true;
 }
 
-/* Whether a stack that has this many frames is as deep as was asked for. Internal functions in the middle count, although they
- * are not shown. */
+/* Whether a stack with this many frames has reached the requested depth. Internal functions in the middle count,
+ * although they are not shown. */
 static inline bool is_full(zend_long max_depth, zend_long depth)
 {
 	return max_depth && depth > (max_depth > 0 ? max_depth : 0);
 }
 
-/* Functions that have returned since the moment. Adds those of user code to `depth`. */
+/* Adds functions that have returned since the moment. Those written in PHP increase `depth`. */
 static bool push_returned(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth, zend_long *depth)
 {
 	for (unsigned i = m->returned_count; i-- > 0 && !s->truncated;) {
@@ -84,8 +85,8 @@ bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *
 	s->truncated = false;
 	if (!push_returned(s, m, max_depth, &depth))
 		return false;
-	/* An internal function at the leaf must not make the stack deeper: whether its frame is still there depends on the
-	 * version of PHP. */
+	/* An internal leaf function must not change the depth, since it depends on the PHP version whether its frame
+	 * still exists. */
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type)) {
 		if (!m->returned_count && frame->func->common.function_name && !push(s, frame->func, 0))
 			return false;
@@ -114,7 +115,7 @@ static struct function_id identify(const zend_function *f)
 	if (!ZEND_USER_CODE(f->type))
 		return id;
 	id.file = f->op_array.filename;
-	/* A file that is included in a method has its scope and no name, and where it begins says nothing. */
+	/* A file included in a method has the method's scope and no name, and its start line is meaningless. */
 	if (id.name) {
 		id.line = f->op_array.line_start;
 		id.closure = function_is_closure(f);
@@ -122,8 +123,8 @@ static struct function_id identify(const zend_function *f)
 	return id;
 }
 
-/* Whether `node` is `frame`, without building its identity: called for every frame of every sample. NULL stands for
- * left-out frames. */
+/* Whether `node` represents `frame`, without building its identity: this is called for every frame of every sample.
+ * NULL means omitted frames. */
 static inline bool is_frame(const struct excimer_node *node, const struct excimer_frame *frame)
 {
 	const struct function_id *id = &node->function;
@@ -149,7 +150,7 @@ static uint32_t hash(uint32_t caller, const struct function_id *f, uint32_t line
 	return (uint32_t)(h >> 32);
 }
 
-/* The slots are a power of two, since node_room is. */
+/* The number of slots is a power of two, because node_room is. */
 static uint32_t first_slot(const struct excimer_log *log, uint32_t h)
 {
 	return h & (2 * log->node_room - 1);
@@ -160,7 +161,7 @@ static uint32_t next_slot(const struct excimer_log *log, uint32_t slot)
 	return (slot + 1) & (2 * log->node_room - 1);
 }
 
-/* Makes room for one more node. On failure everything is as it was. */
+/* Makes room for one more node. On failure nothing has changed. */
 static bool grow_nodes(struct excimer_log *log)
 {
 	uint32_t room = log->node_room ? log->node_room * 2 : FIRST_NODES;
@@ -189,7 +190,7 @@ static bool grow_nodes(struct excimer_log *log)
 	return true;
 }
 
-/* The node of `frame` (NULL: left-out frames) below `caller`; 0 without memory. */
+/* Finds or adds the node of `frame` (NULL: omitted frames) below `caller`; 0 without memory. */
 static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const struct excimer_frame *frame)
 {
 	struct function_id id = { 0 };

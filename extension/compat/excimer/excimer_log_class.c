@@ -18,14 +18,14 @@ struct log_object {
 	zend_object std;
 };
 
-/* An entry holds its log; the log may hold one entry as `current`. */
+/* An entry references its log; the log may reference one entry as `current`. */
 struct entry_object {
-	zval log;			/* null in an object that PHP made without us (unserialize, reflection) */
+	zval log;			/* null in an object that PHP created without us (unserialize, reflection) */
 	size_t index;
 	zend_object std;
 };
 
-/* foreach has a position of its own. */
+/* Each foreach has its own position. */
 struct log_iterator {
 	zend_object_iterator it;
 	zval current;			/* or undefined */
@@ -346,7 +346,7 @@ static HashTable *entry_gc(zend_object *object, zval **table, int *n)
 	return zend_std_get_properties(object);
 }
 
-/* The log of an entry and, in `ret`, the sample; an empty log and sample for one that has none. */
+/* Returns the log of an entry and, in `ret`, the sample; an empty log and sample if the entry has none. */
 static const struct excimer_log *sample_of(zend_object *object, struct excimer_entry *ret)
 {
 	static const struct excimer_log none;
@@ -454,7 +454,7 @@ void excimer_register_log(void)
 				  log_free);
 	log_handlers.get_gc = log_gc;
 	log_handlers.count_elements = log_count;
-	/* Before the interface, which would make foreach call the methods. */
+	/* Set before the interface, which would make foreach call the methods. */
 	log_class->get_iterator = log_iterate;
 	zend_class_implements(log_class, 3, zend_ce_iterator, zend_ce_countable, zend_ce_arrayaccess);
 

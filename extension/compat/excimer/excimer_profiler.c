@@ -18,9 +18,9 @@
 
 struct profiler_object {
 	struct excimer_event event;
-	zval log;			/* an ExcimerLog: where samples go now */
+	zval log;			/* an ExcimerLog that receives samples */
 	zval callback;			/* called when the log is full; undefined: none */
-	zend_long max_samples;		/* in a full log; 0: it never is */
+	zend_long max_samples;		/* the log is full with that many; 0: never */
 	struct excimer_stack stack;
 	zend_object std;
 };
@@ -39,7 +39,8 @@ static struct excimer_log *log_of(const struct profiler_object *o)
 	return excimer_log_of(Z_OBJ(o->log));
 }
 
-/* From 0 up to 1. A system call each time would be most of the cost of creating, starting and stopping a profiler. */
+/* Returns a random number from 0 to below 1. A system call each time would be most of the cost of creating, starting
+ * and stopping a profiler. */
 static double own_share(void)
 {
 	ZEND_TLS struct random random;
@@ -61,7 +62,7 @@ static void set_period(struct profiler_object *o, double seconds)
 	log_of(o)->period_ns = o->event.period_ns;
 }
 
-/* Samples go to a new log from now on; `ret_old` is the one that was filled. */
+/* Replaces the log by a new one; `ret_old` is the previous one. */
 static void change_log(struct profiler_object *o, zval *ret_old)
 {
 	const struct excimer_log *from = log_of(o);
@@ -75,7 +76,7 @@ static void change_log(struct profiler_object *o, zval *ret_old)
 	to->max_depth = from->max_depth;
 }
 
-/* A sample that does not fill the log runs no PHP code, so it can be taken while another callback runs. */
+/* A sample that does not fill the log runs no PHP code, so it can be taken while another callback is running. */
 static void decide_passive(struct profiler_object *o)
 {
 	const struct strobe_timer *t = &o->event.timer;
@@ -84,7 +85,7 @@ static void decide_passive(struct profiler_object *o)
 				 (t->running && t->lane == LANE_CALLS);
 }
 
-/* The same, and the callback gets the old log. */
+/* Replaces the log, and passes the old one to the callback. */
 static void flush(struct profiler_object *o, zval *ret_old)
 {
 	change_log(o, ret_old);
@@ -93,7 +94,7 @@ static void flush(struct profiler_object *o, zval *ret_old)
 		timer_stop(&o->event.timer);
 }
 
-/* A sample is due. The callback may be the one that lets go of the profiler. */
+/* Takes a sample. The callback may release the last reference to the profiler. */
 static void expired(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct profiler_object *o = t->owner;
@@ -164,7 +165,7 @@ static void leave(struct aside a)
 		EG(exception) = a.exception;
 }
 
-/* The last samples are handed over, also when the profiler goes because of an exception. */
+/* The last samples are passed on, even if an exception destroys the profiler. */
 static void profiler_destroy(zend_object *object)
 {
 	struct profiler_object *o = profiler_object(object);
@@ -193,7 +194,7 @@ static void profiler_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-/* A profiler that only its own callback knows is garbage once it is stopped; while it runs, it is in use. */
+/* A stopped profiler that is referenced only by its own callback is garbage; a running one is in use. */
 static HashTable *profiler_gc(zend_object *object, zval **table, int *n)
 {
 	struct profiler_object *o = profiler_object(object);
@@ -271,7 +272,7 @@ static ZEND_METHOD(ExcimerProfiler, start)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 
-	/* A nearly full log matters at safe points only. */
+	/* If the log is nearly full, a safe point is needed. */
 	t->passive = t->passive || delivery_way() == DELIVERY_CALLS;
 	excimer_event_start(&o->event, "No samples can be taken");
 	if (t->running && t->lane == LANE_CALLS && o->max_samples > 0)

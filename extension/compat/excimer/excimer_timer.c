@@ -25,7 +25,7 @@ static struct timer_object *timer_object(zend_object *o)
 
 #define THIS_TIMER timer_object(Z_OBJ_P(ZEND_THIS))
 
-/* An event. The callback may be the one that lets go of the timer. */
+/* Handles an event. The callback may release the last reference to the timer. */
 static void expired(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct timer_object *o = t->owner;
@@ -64,7 +64,7 @@ static void timer_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-/* A timer that only its own callback knows is garbage once it is stopped; while it runs, it is in use. */
+/* A stopped timer that is referenced only by its own callback is garbage; a running one is in use. */
 static HashTable *timer_gc(zend_object *object, zval **table, int *n)
 {
 	struct timer_object *o = timer_object(object);

@@ -1,8 +1,8 @@
-/* call_pairs.c: from nodes to pairs of caller and callee.
+/* call_pairs.c: converts nodes to pairs of caller and callee.
  *
- * Functions get numbers by name, so that all that is done per node is done with integers: recursion levels are counters
- * per name that a walk over the tree raises and lowers, and a pair is found by hashing two names and two levels.
- * Strings are made once per pair, when the array is.
+ * Functions are numbered by name, so that work per node needs only integers: recursion levels are counters per name,
+ * incremented and decremented by a walk over the tree, and a pair is found by hashing two names and two levels.
+ * Strings are created once per pair, together with the array.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -14,20 +14,20 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define HIDDEN	UINT32_MAX		/* number of the name of a function that is not shown */
+#define HIDDEN	UINT32_MAX		/* name number of a function that is not shown */
 #define NONE	0u			/* the root is neither a child nor a sibling */
 
 struct edge {
-	uint32_t caller, caller_level, callee, callee_level;	/* caller HIDDEN: this is the root */
+	uint32_t caller, caller_level, callee, callee_level;	/* caller HIDDEN: the root's own entry */
 	uint64_t resumptions;
 	int64_t values[];		/* by column; as many as the format has */
 };
 
 struct name {
 	zend_string *text;
-	zend_string *file;		/* where a function written in PHP is, NULL for all others */
+	zend_string *file;		/* file of a function written in PHP, else NULL */
 	uint32_t line;
-	uint32_t running;		/* calls of it on the path to the current node */
+	uint32_t running;		/* number of its calls on the path to the current node */
 };
 
 struct edges {
@@ -37,25 +37,25 @@ struct edges {
 	uint32_t name_count, name_capacity;
 	uint32_t *name_slots;		/* hash: index of a name + 1 */
 
-	char *edges;			/* each has edge_size() bytes */
+	char *edges;			/* elements of edge_size() bytes */
 	uint32_t edge_count, edge_capacity;
 	uint32_t *edge_slots;		/* hash: index of an edge + 1 */
 };
 
-/* While a tree is added. */
+/* State while a tree is being added. */
 struct walk {
 	struct edges *edges;
 	const struct call_tree *tree;
 	bool last;
 	uint32_t *name_of;		/* by function */
 	uint32_t *child, *sibling;	/* by node */
-	uint32_t *shown;		/* by node: itself or the nearest caller that is shown */
+	uint32_t *shown;		/* by node: itself, or the nearest caller that is shown */
 	uint32_t *level;		/* by node */
 };
 
 /* --- names */
 
-/* "/a/b/c/d.php" is "c/d.php". */
+/* Returns "c/d.php" of "/a/b/c/d.php". */
 static const char *last_two(const zend_string *path)
 {
 	const char *begin = ZSTR_VAL(path), *p = begin + ZSTR_LEN(path);
@@ -67,7 +67,7 @@ static const char *last_two(const zend_string *path)
 	return begin;
 }
 
-/* A string in the C library's memory, of up to three parts. */
+/* Joins up to three parts in the C library's memory. */
 static zend_string *joined(const char *a, const char *b, const char *c, size_t n)
 {
 	size_t an = strlen(a), bn = strlen(b);
@@ -85,13 +85,13 @@ static zend_string *prefixed(const char *prefix, const char *name)
 	return prefix ? joined(prefix, name, "", 0) : NULL;
 }
 
-/* Anonymous classes have a NUL and an address behind their name. */
+/* Names of anonymous classes end at a NUL, followed by an address. */
 static const char *class_of(const struct call_function *f)
 {
 	return f->class_name ? ZSTR_VAL(f->class_name) : NULL;
 }
 
-/* Samples do not know where a closure ends. */
+/* Samples do not know the last line of a closure. */
 static zend_string *closure_with_lines(const struct call_function *f)
 {
 	char lines[32];
@@ -106,7 +106,7 @@ static zend_string *closure_with_lines(const struct call_function *f)
 	return joined("{closure}::", f->file ? last_two(f->file) : "", lines, (size_t)n);
 }
 
-/* The method's own name may hold any bytes: it ends with its argument, when that was requested. */
+/* A method's own name may contain any bytes; it ends with its argument, if that was requested. */
 static zend_string *function_name(const struct edge_names *names, const struct call_function *f)
 {
 	if (f->closure && names->closure_lines)
@@ -142,7 +142,7 @@ bool edge_ignored(const HashTable *ignored, const zend_string *name)
 
 	if (!ignored || zend_string_equals_literal(name, EDGES_ROOT))
 		return false;
-	/* No name of a function has a '#' in it: the argument follows it. */
+	/* Names of functions do not contain '#', so it separates the argument. */
 	arguments = memchr(ZSTR_VAL(name), '#', ZSTR_LEN(name));
 	if (arguments && zend_hash_str_exists(ignored, ZSTR_VAL(name), arguments - ZSTR_VAL(name)))
 		return true;
@@ -180,7 +180,8 @@ static bool grow_names(struct edges *e)
 	return true;
 }
 
-/* Different functions may have one name, as all closures do: to the array they are one. HIDDEN without memory. */
+/* Returns the number of a name. Different functions, such as closures, may share a name, which makes them one in the
+ * array. HIDDEN without memory. */
 static uint32_t number_name(struct edges *e, zend_string *text, const struct call_function *f)
 {
 	struct name *name;
@@ -269,7 +270,7 @@ static bool grow_edges(struct edges *e)
 	return true;
 }
 
-/* The pair that is equal to `like`, made if need be; NULL without memory. */
+/* Finds or adds the pair equal to `like`; NULL without memory. */
 static struct edge *find_edge(struct edges *e, const struct edge *like)
 {
 	struct edge *edge;
@@ -291,7 +292,8 @@ static struct edge *find_edge(struct edges *e, const struct edge *like)
 
 /* --- the walk */
 
-/* Links children to their parents, in the order of their numbers, and says which are shown. A parent has a smaller number. */
+/* Links children to their parents, in the order of their indices, and determines which are shown. Parents have
+ * smaller indices. */
 static void link_nodes(struct walk *w)
 {
 	const struct call_tree *t = w->tree;
@@ -350,7 +352,7 @@ static bool leave(struct walk *w, uint32_t node)
 	return true;
 }
 
-/* Callees come before their callers, as they end. Without a stack: no depth is too deep. */
+/* Visits callees before their callers, in the order in which they end. It is iterative, so no tree is too deep. */
 static bool walk(struct walk *w)
 {
 	uint32_t node = 0;
@@ -455,7 +457,7 @@ static void add_function_info(zend_array *values, const struct name *name)
 	zend_hash_str_add(values, ZEND_STRL("lineno"), &v);
 }
 
-/* The values of a pair in the array. Two pairs can only have the same text if a path looks like a recursion. */
+/* Returns the array of a pair. Two pairs can only have the same text if a path looks like a recursion suffix. */
 static zend_array *values_of(zend_array *result, const zend_array *blank, const struct edges *e, const struct edge *edge)
 {
 	zend_string *key = edge_key(e, edge);
@@ -534,8 +536,8 @@ bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format 
 
 	array_init(ret);
 	complete = e && edges_add(e, t, true);
-	/* The array is the request's and counts against memory_limit, which ends the request by a jump. Shutdown
-	 * functions still run after it and need what there is of memory. */
+	/* The array belongs to the request and counts against memory_limit, which ends the request by longjmp.
+	 * Shutdown functions still run after that, and need the remaining memory. */
 	zend_try {
 		if (complete)
 			edges_export(e, ret);

@@ -1,4 +1,4 @@
-/* info.c: reads SQL and URLs from the arguments of calls that begin. */
+/* info.c: extracts SQL and URLs from the arguments of calls. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -18,7 +18,7 @@ static zend_string *transfer_url(zend_execute_data *frame);
 
 static const struct source {
 	const char *class_name, *name;
-	zend_string *(*text)(zend_execute_data *frame);		/* with a reference, or NULL */
+	zend_string *(*text)(zend_execute_data *frame);		/* returned with a reference, or NULL */
 } sources[] = {
 	{ "PDO", "exec", first_argument },
 	{ "PDO", "query", first_argument },
@@ -78,7 +78,7 @@ static bool is_word(char c)
 	return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* The end of what begins with a quote at `p`; a quote is written in it twice or behind a backslash. */
+/* Returns the end of a quoted text that begins at `p`; quotes in it are doubled or escaped by a backslash. */
 static const char *end_of_quoted(const char *p, const char *end)
 {
 	char quote = *p++;
@@ -88,7 +88,7 @@ static const char *end_of_quoted(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* Keys are written with a colon or without one. */
+/* Keys may have a leading colon. */
 static const zval *value_named(HashTable *values, const char *name, size_t n)
 {
 	const zval *v = zend_hash_str_find(values, name, n);
@@ -130,7 +130,7 @@ static zend_string *with_values(const zend_string *query, HashTable *values)
 				next++;
 			put = put_value(&out, value_named(values, p, (size_t)(next - p)));
 		} else if (*p == ':' && next < end && *next == ':') {
-			next++;		/* PostgreSQL's cast */
+			next++;		/* a cast of PostgreSQL */
 		}
 		if (!put)
 			smart_str_appendl(&out, p, (size_t)(next - p));

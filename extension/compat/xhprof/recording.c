@@ -1,4 +1,4 @@
-/* recording.c: starts and stops what the APIs of the xhprof family record. */
+/* recording.c: starts and stops recordings of the xhprof family's APIs. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -35,7 +35,7 @@ static unsigned metrics_for(const struct edge_format *format)
 	return metrics;
 }
 
-/* The names to ignore as keys, NULL if there are none. In an array, only what stands under a number is one. */
+/* Returns the names to ignore as keys, or NULL. In an array, only elements with integer keys count. */
 static HashTable *ignored_functions(const zval *options)
 {
 	zval *names, *name;
@@ -73,7 +73,7 @@ static void forget(struct recording *r)
 	r->format.ignored = NULL;
 }
 
-/* The arrays hold no paths, so a full tree is summed up and restarted. */
+/* The arrays contain no paths, so a full tree is added to the sums and restarted. */
 static void add_part(void *owner, const struct call_tree *t)
 {
 	struct recording *r = owner;
@@ -133,7 +133,7 @@ bool recording_start_sampled(struct recording *r, const struct sampled_options *
 	return true;
 }
 
-/* The recorded array; empty without enough memory. */
+/* Creates the recorded array; empty if there is not enough memory. */
 static void export(struct recording *r, struct call_tree *last, zval *ret)
 {
 	bool complete = last && r->edges && edges_add(r->edges, last, true);
@@ -143,8 +143,8 @@ static void export(struct recording *r, struct call_tree *last, zval *ret)
 	array_init(ret);
 	if (!complete)
 		return;
-	/* The array counts against memory_limit, which ends the request by a jump. Shutdown functions still run after it and
-	 * need what there is of memory. */
+	/* The array counts against memory_limit, which ends the request by longjmp. Shutdown functions still run
+	 * after that, and need the remaining memory. */
 	zend_try {
 		edges_export(r->edges, ret);
 	} zend_catch {

@@ -1,8 +1,8 @@
-/* recording.h: common code of the xhprof family's APIs: one recording at a time per API, an exact trace or
- * a sampling one, whose result is an array.
+/* recording.h: shared by the xhprof family's APIs: one recording at a time per API, exact or sampled, whose result is
+ * an array.
  *
- * A recording lives in the globals of the module that stands in, zeroed before its first use. It is independent of
- * flags, warnings and return values, in which the APIs differ.
+ * A recording is part of the stand-in module's globals, and must be zeroed before its first use. Flags, warnings and
+ * return values, in which the APIs differ, are left to them.
  */
 #ifndef STROBE_RECORDING_H
 #define STROBE_RECORDING_H
@@ -15,25 +15,25 @@ struct recording {
 	bool running;
 	struct edge_format format;
 	struct trace_session *session;	/* exact recordings only */
-	struct edges *edges;		/* exact recordings only: the overflow of the tree, and in the end everything */
+	struct edges *edges;		/* exact recordings only: the sums of full trees, and finally everything */
 	uint64_t folded_calls;
 	struct sampled *sampled;	/* sampling recordings only */
 };
 
-/* Begins an exact recording; nothing may be running. Measures what the columns of `format` need; its names say whether
- * files and compilations are seen. `options` is an array whose "ignored_functions" is a name or a list of names,
- * anything else is taken for no options, as is NULL. Warns with the name of the running function, and returns false, if
- * the observer is not registered or there is no memory. */
+/* Begins an exact recording; none may be running. Measures the columns of `format`; its names determine whether files
+ * and compilations are included. `options` is an array whose "ignored_functions" is a name or a list of names;
+ * anything else, including NULL, means no options. If the observer is not registered or memory is short, warns with
+ * the name of the running function and returns false. */
 bool recording_start(struct recording *r, const struct edge_format *format, bool no_internals,
 		     const struct trace_annotation *annotation, const zval *options);
 
-/* Begins a sampling one. */
+/* Begins a sampling recording. */
 bool recording_start_sampled(struct recording *r, const struct sampled_options *options);
 
-/* Ends what is running and fills `ret` with its array. */
+/* Ends the recording and fills `ret` with its array. */
 void recording_stop(struct recording *r, zval *ret);
 
-/* Ends what is running, if anything is. For the end of a request. */
+/* Ends the recording, if one is running. For the end of a request. */
 void recording_drop(struct recording *r);
 
 /* Adds a column to a format. */

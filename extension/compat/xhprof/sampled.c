@@ -1,4 +1,4 @@
-/* sampled.c: writes down the stack at each interval. */
+/* sampled.c: records the stack at each interval. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -23,17 +23,17 @@ struct sampled {
 	struct strobe_timer timer;
 	struct sampled_options options;
 	HashTable *entries;
-	int64_t start_ns;		/* by the timer's clock: when the first interval began */
-	uint64_t start_us;		/* since 1970: the key that it would have */
-	uint64_t intervals;		/* written down */
+	int64_t start_ns;		/* on the timer's clock: start of the first interval */
+	uint64_t start_us;		/* since 1970: the key of that interval */
+	uint64_t intervals;		/* number of intervals recorded */
 
-	struct stack_frame *frames;	/* room for a stack */
-	size_t capacity;		/* frames it may have */
-	const zend_function **outer;	/* calls running at the start, leaf first; compared, never dereferenced */
+	struct stack_frame *frames;	/* buffer for a stack */
+	size_t capacity;		/* its capacity in frames */
+	const zend_function **outer;	/* functions running at the start, leaf first; compared, never dereferenced */
 	size_t outer_depth;
 };
 
-/* Collects the whole stack into s->frames. Returns its depth, 0 if memory is short. */
+/* Collects the whole stack into s->frames. Returns its depth, or 0 if memory is short. */
 static size_t collect(struct sampled *s, const struct tick_snapshot *m)
 {
 	struct stack stack = { 0 };
@@ -56,7 +56,7 @@ static size_t collect(struct sampled *s, const struct tick_snapshot *m)
 	}
 }
 
-/* The number of outermost functions that have been running since the start. */
+/* Returns the number of outermost functions that have been running since the start. */
 static size_t count_outer(const struct sampled *s, size_t depth)
 {
 	size_t n = 0;
@@ -70,8 +70,8 @@ static size_t count_outer(const struct sampled *s, size_t depth)
 
 struct text {
 	smart_str out;
-	HashTable running;		/* calls by name */
-	size_t skip;			/* frames that are too far from the leaf */
+	HashTable running;		/* running calls by name */
+	size_t skip;			/* number of frames too far from the leaf */
 };
 
 static void put_frame(struct text *t, zend_string *name)
@@ -98,7 +98,8 @@ static void put_frame(struct text *t, zend_string *name)
 	}
 }
 
-/* NULL for what is not shown, such as the plumbing below a fiber: a frame of PHP's own that belongs to no function. */
+/* Returns NULL for functions that are not shown, such as PHP's own frame at the bottom of a fiber, which belongs to
+ * no function. */
 static zend_string *name_of(const struct sampled *s, const zend_function *f)
 {
 	struct call_function id;
@@ -173,12 +174,12 @@ static void expired(struct strobe_timer *timer, uint64_t periods, const struct t
 
 /* --- life */
 
-/* The function that runs when sampling is started is "main()" to the result. */
+/* The function that is running when sampling starts becomes "main()" in the result. */
 static bool remember_outer(struct sampled *s)
 {
 	struct tick_snapshot m = { .frame = EG(current_execute_data) };
 
-	/* The function that starts it is an internal one, and returns before the first sample. */
+	/* The function that starts sampling is internal, and returns before the first sample. */
 	if (m.frame && m.frame->func && !ZEND_USER_CODE(m.frame->func->type))
 		m.frame = m.frame->prev_execute_data;
 	s->outer_depth = collect(s, &m);

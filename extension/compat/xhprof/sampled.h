@@ -4,8 +4,8 @@
  *	["1700000000.200000" => "main()==>goo==>bar", "1700000000.300000" => "main()==>goo==>bar==>usleep", …]
  *
  * Times are those of a grid of intervals since 1970. The stack begins where sampling was started: "main()" stands for
- * what was running then. It needs no call observer: a timer interrupts the VM, and a stack that is seen late, because
- * nothing could be interrupted, counts for each interval that has passed.
+ * what was running then. No call observer is needed: a timer interrupts the VM. If that was not possible for a while,
+ * the next stack counts for each interval that has passed.
  */
 #ifndef STROBE_SAMPLED_H
 #define STROBE_SAMPLED_H
@@ -14,10 +14,10 @@
 
 struct sampled_options {
 	const struct edge_names *names;
-	uint64_t interval_us;		/* above 0, a year at most */
-	zend_long depth;		/* frames shown at most, counted from the leaf */
-	bool on_grid;			/* samples are taken at the times that their keys say; else an interval after
-					 * the start, …*/
+	uint64_t interval_us;		/* above 0, at most a year */
+	zend_long depth;		/* maximum number of frames, counted from the leaf */
+	bool on_grid;			/* samples are taken at the times in their keys; otherwise an interval after
+					 * the start, … */
 };
 
 struct sampled;
@@ -25,10 +25,10 @@ struct sampled;
 /* Starts sampling. NULL, with an errno in `ret_error`, if there is no memory or no thread for the timer. */
 struct sampled *sampled_start(const struct sampled_options *options, int *ret_error);
 
-/* Stops it and fills `ret` with the array. */
+/* Stops sampling and fills `ret` with the array. */
 void sampled_stop(struct sampled *s, zval *ret);
 
-/* Stops it without a result. NULL is fine. */
+/* Stops sampling without a result. NULL is fine. */
 void sampled_drop(struct sampled *s);
 
 #endif

@@ -33,7 +33,7 @@ ZEND_END_MODULE_GLOBALS(strobe_tideways)
 static ZEND_DECLARE_MODULE_GLOBALS(strobe_tideways)
 #define TIDEWAYS_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(strobe_tideways, v)
 
-/* The code of files and compilations are part of their callers. */
+/* Code of files and compilations counts for their callers. */
 static const struct edge_names names = { 0 };
 
 PHP_INI_BEGIN()
@@ -41,8 +41,8 @@ PHP_INI_BEGIN()
 			  zend_strobe_tideways_globals, strobe_tideways_globals)
 PHP_INI_END()
 
-/* The name that the original's documentation uses. It belongs to strobe, so that reflection shows what the original
- * has. */
+/* The name used by the original's documentation. It is registered by strobe, so that reflection shows the same
+ * settings as for the original. */
 static const zend_ini_entry_def documented_spelling[] = {
 	STD_PHP_INI_ENTRY("tideways.clock_use_rdtsc", "0", PHP_INI_SYSTEM, OnUpdateBool, documented_rdtsc,
 			  zend_strobe_tideways_globals, strobe_tideways_globals)

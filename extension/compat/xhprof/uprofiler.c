@@ -1,4 +1,4 @@
-/* uprofiler.c: stands in for uprofiler 0.11, whose original ends with PHP 5. */
+/* uprofiler.c: stands in for uprofiler 0.11, which does not support PHP 7 and later. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -72,7 +72,7 @@ static PHP_FUNCTION(uprofiler_enable)
 		recording_column(&format, "pmu", TREE_PEAK_BYTES);
 	}
 	format.function_info = (flags & FLAG_FUNCTION_INFO) != 0;
-	/* A user's error handler may have started it. */
+	/* A user's error handler may have started a recording. */
 	RETURN_BOOL(!UPROFILER_G(recording).running &&
 		    recording_start(&UPROFILER_G(recording), &format, (flags & FLAG_NO_BUILTINS) != 0, NULL, options));
 }
@@ -88,7 +88,7 @@ static PHP_FUNCTION(uprofiler_sample_enable)
 	RETURN_BOOL(recording_start_sampled(&UPROFILER_G(recording), &options));
 }
 
-/* Either function stops either mode. */
+/* Either function stops both modes. */
 static PHP_FUNCTION(uprofiler_disable)
 {
 	if (UPROFILER_G(recording).running)

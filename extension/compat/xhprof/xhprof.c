@@ -19,7 +19,7 @@
 
 #define DEFAULT_INTERVAL_US	100000
 #define MIN_INTERVAL_US		100
-#define MAX_INTERVAL_US		(365ll * 24 * 3600 * 1000000)	/* as nanoseconds it is a number of 64 bits still */
+#define MAX_INTERVAL_US		(365ll * 24 * 3600 * 1000000)	/* in nanoseconds, this still fits into 64 bits */
 
 enum {
 	FLAG_NO_BUILTINS = 1,
@@ -86,7 +86,7 @@ static PHP_FUNCTION(xhprof_sample_enable)
 	recording_start_sampled(&XHPROF_G(recording), &options);
 }
 
-/* Either function stops either mode. */
+/* Either function stops both modes. */
 static PHP_FUNCTION(xhprof_disable)
 {
 	if (XHPROF_G(recording).running)

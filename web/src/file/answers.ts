@@ -1,5 +1,6 @@
-// The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbors are computed from the tree;
-// where the tree is an estimate, or a difference with changes within the noise, the tables are those that the file brings.
+// The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbors
+// are computed from the tree; if the tree is an estimate, or a difference with changes within the noise, tables are
+// taken from the file.
 
 import { isSure, type Chance } from '../flame/chance';
 import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
@@ -21,13 +22,13 @@ const SHORT = '[short calls]';
 
 let base: Tree, chart: FlameData | null = null;
 
-// Base64 of a zlib stream. atob makes a string of it first, so it goes in pieces.
+// Decodes Base64 of a zlib stream in pieces, because atob returns a string.
 async function unpack(id: string): Promise<ArrayBuffer | null> {
 	const PIECE = 1 << 20, element = document.getElementById(id), text = element?.textContent?.trim() || '';
 	let at = 0;
 	if (!element)
 		return null;
-	element.remove();		// as text it is no longer needed
+	element.remove();		// the text is no longer needed
 	const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>({
 		pull(out) {
 			const piece = atob(text.slice(at, at += PIECE)), part = new Uint8Array(piece.length);
@@ -53,7 +54,7 @@ export async function loadFile(): Promise<void> {
 		chart = readChart(calls);
 }
 
-// Calls that were joined have a frame behind the root's, which is to be the last one.
+// Joined calls have a frame after the root's, which must be the last one.
 function readChart(bytes: ArrayBuffer): FlameData {
 	const d = readFlame(bytes), c = facts().chart!, { names, frameName, frameFile, frameLine, about } = d.words, root = frameName.length - 1;
 	const chart: ChartFacts = { calls: c.calls, left_out: 0, start: c.start, length_ns: c.length_ns, from_ns: 0, to_ns: c.length_ns };
@@ -62,7 +63,7 @@ function readChart(bytes: ArrayBuffer): FlameData {
 	return new FlameData({ ...fieldsOf(d), frame: d.frame.map((f) => f < root ? f : 2 * root + 1 - f) }, words);
 }
 
-// --- The choice of stacks ---
+// --- Filtering stacks ---
 
 export interface FileQuery {
 	by: string;
@@ -81,7 +82,7 @@ function keyOf(v: View): FileQuery {
 		width: width as Meaning };
 }
 
-// The newest of each kind stays at hand.
+// Caches the latest result of each kind.
 function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknown): (a: FileQuery) => T {
 	let last = '', kept: T;
 	return (a) => {
@@ -92,11 +93,11 @@ function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknow
 	};
 }
 
-// Names of all groupings, those of functions first.
+// Names of all groupings, functions first.
 const allNames = (): string[] => names ||= [base.words.names, ...Object.values(facts().groups).map((g) => g.names)].flat();
 let names: string[] | undefined;
 
-// Frames whose names as they are shown match, or if there are none, functions whose names do.
+// Frames whose displayed names match, or if there are none, functions whose names match.
 function matching(by: string, byName: Uint8Array): Uint8Array {
 	const { frameName, names } = base.words, { groups, own } = facts();
 	let first = names.length;
@@ -117,7 +118,7 @@ function groupWords(by: string): Words {
 		frameFile: new Array(names.length + 1).fill(0), frameLine: new Array(names.length + 1).fill(0) };
 }
 
-// One more function before the root, for what is not of one's own code.
+// Adds a function before the root, for code that is not one's own.
 function ownWords(): Words {
 	const { names, files, frameName, frameFile, frameLine } = base.words, none = files.indexOf('');
 	const insert = (list: number[], v: number) => [...list.slice(0, -1), v, list[list.length - 1]];
@@ -139,9 +140,9 @@ function indexOf(a: FileQuery): number {
 	return at < 0 ? facts().column : at;
 }
 
-// Columns of the tree: of a comparison both sides.
+// Columns of the tree, both sides in a comparison.
 const sidesOf = (metric: number): number[] => facts().compared ? [2 * metric, 2 * metric + 1] : [metric];
-// Values before are rounded along the tree for boxes; those of functions are made of what was measured.
+// Values before are rounded along the tree for boxes; those of functions are computed from measured values.
 function functionSides(metric: number): { columns: number[]; scaled: (values: number[]) => number[]; measured: boolean } {
 	const measured = facts().columns[metric].measured, k = facts().factor || 1, [before, after] = sidesOf(metric);
 	const round = (v: number) => Math.sign(v) * Math.round(Math.abs(v));
@@ -162,7 +163,8 @@ function callsColumns(): number[] {
 
 const givenOf = (t: Tree, { measured }: { measured?: number[] }) => measured && { given: t.sum(measured[0], false) };
 
-// Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
+// Sums, and bases of shares, for the current stacks and groups: if memory was freed, they depend on which nodes are
+// added up.
 const columnsOf = memoizeLast((a): Column[] => {
 	const { columns, tables } = facts(), known = a.filters.length ? undefined : tables?.[a.by || 'function'] as { wholes?: number[] } | undefined;
 	if (!a.filters.length && (!a.by || known?.wholes))
@@ -174,7 +176,7 @@ const columnsOf = memoizeLast((a): Column[] => {
 	});
 }, (a) => [a.by, a.filters]);
 
-// For the chosen metric, in the unit of shown values: fewer functions are less often changed by chance.
+// For the chosen metric, in units of displayed values: with fewer functions, fewer change by chance.
 const chanceOf = memoizeLast((a): Chance | undefined => {
 	const chance = facts().columns[indexOf(a)].chance, k = facts().factor || 1;
 	if (!chance)
@@ -269,7 +271,7 @@ function answer(a: FileQuery, places: Place, first: number, many: number, made: 
 			again: times(made.again), at_most: made.at_most, self_measured: made.self_measured, total_measured: made.total_measured } };
 }
 
-// Those that the file brings, as the tree is an estimate.
+// Values from the file, if the tree is an estimate.
 function measured(a: FileQuery): FunctionAnswer | null {
 	const all = a.filters.length ? undefined : facts().around?.[a.by || 'function'], around = Array.isArray(all) ? all[indexOf(a)] : all, first = around ? around.name.indexOf(a.function) : -1;
 	if (!around || first < 0)
@@ -286,7 +288,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame && (!a.file || files[frameFile[f]] === a.file) ? 1 : 0), first = of.indexOf(1), calls = facts().compared && facts().columns[metric].name !== 'calls' ? [] : callsColumns();
 	if (first < 0)
 		throw new Error(`There is no ${facts().grouped || (a.by && a.by !== 'own' ? a.by : 'function')} “${a.function}” here.`);
-	// The server's profile of a difference has the chosen metric only.
+	// The server's profile of a difference has only the chosen metric.
 	const at = facts().compared ? [...sidesOf(metric), sides[0]] : sides, callers = neighbors(t, of, true, at, calls), callees = neighbors(t, of, false, at, calls), k = facts().factor || 1;
 	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);
 	const raw = (values: number[]) => isScaled ? values[sides[0]] : undefined;
@@ -299,7 +301,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 
 // --- The call graph ---
 
-const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
+const MOST = 120;		// functions that fit on a screen and are laid out instantly
 
 function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const t = treeOf(a), table = tableOf(a), { columns, scaled } = facts().compared ? functionSides(indexOf(a)) : { columns: sidesOf(indexOf(a)), scaled: (v: number[]) => v }, column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
@@ -324,7 +326,7 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 const matcher = new Matcher();
 let sought = '', searching: Promise<{ boxes: Uint8Array; hits: Uint32Array } | null> = Promise.resolve(null);
 
-// The boxes that match, in the order of time; neither the root nor joined calls do.
+// The matching boxes, in time order, except the root and joined calls.
 async function searchChart(d: FlameData, search: string): Promise<{ boxes: Uint8Array; hits: Uint32Array }> {
 	const byName = await new Promise<Uint8Array | null>((got) => matcher.ask(d.names, new RegExp(search, 'i'), got)), calls = d.frameName.length - 2;
 	if (!byName)
@@ -333,9 +335,9 @@ async function searchChart(d: FlameData, search: string): Promise<{ boxes: Uint8
 	return { boxes, hits: Uint32Array.from([...boxes.keys()].filter((i) => boxes[i])).sort((i, j) => d.start[i] - d.start[j] || i - j) };
 }
 
-// --- The questions, by the names of src/api.ts ---
+// --- Queries, by the names of src/api.ts ---
 
-// The question with the filters that apply.
+// The query with those filters that apply.
 async function tried(a: FileQuery): Promise<FileQuery> {
 	return { ...a, filters: await usable(allNames(), a.filters) };
 }
@@ -361,9 +363,9 @@ export function chartQuery(v: View): string {
 }
 
 export const timelineQuery = (): string => '';
-export const sourceQuery = (): string => '';		// the files are elsewhere
+export const sourceQuery = (): string => '';		// source files are not available
 
-// As the server's; the chart has all of its boxes.
+// Like the server's, but the chart always has all of its boxes.
 export async function getChart(_query: string, part: { from: number } | null, _pixels: number, search: string, _signal: AbortSignal, nth: number | '' = ''): Promise<FlameData> {
 	const d = chart!, c = d.words.chart!;
 	if (search !== sought)

@@ -14,14 +14,14 @@ export function Bar() {
 
 const WIDTHS: Record<string, string> = { after: 'after', before: 'before', difference: 'how much changed' };
 
-// The sentence of src/render/difference.c, with the colors and widths that were chosen since.
+// The sentence of src/render/difference.c, with the current colors and widths.
 function noteNow(note: string): string {
 	const width = view.value.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '', [more, less] = ofSelf.value ? ['took more itself', 'less'] : ['is more', 'is less'];
 	return note.replace(/^(\w+).*?, (\w+).*; widths are .*/, (_all, up: string, down: string) =>
 		`${up} ${more} than before, ${down} ${less}; widths are ${WIDTHS[width] ?? 'the larger of before and after'}`);
 }
 
-// Sums and labels, as the page of a run has them.
+// Sums and labels, as on the page of a run.
 export function FileFacts() {
 	const { columns, labels, compared, note, subtitle } = facts();
 	if (compared)

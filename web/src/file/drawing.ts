@@ -1,7 +1,7 @@
 // A call graph as the SVG that Graphviz would make of it (src/render/callgraph.c): boxes in layers below their callers, arrows between.
 //
-// Layers are those of the longest way from a function that nothing calls, with arrows that lead back turned around; the order within
-// a layer is that of the means of neighbors, swept down and up a few times.
+// A layer is the length of the longest path from a function without callers, with back edges reversed; the order
+// within a layer is by the mean position of neighbors, in a few sweeps down and up.
 
 import { isSure, type Chance } from '../flame/chance';
 import { differenceColor, shareOf } from '../flame/difference';
@@ -9,7 +9,7 @@ import * as format from '../format';
 
 export interface GraphNode {
 	name: string;
-	place: string;		// its file and line, if they are known
+	place: string;		// file and line, if known
 	self: number;
 	total: number;
 	selfBefore: number;
@@ -37,14 +37,14 @@ export interface CallGraphData {
 	arrows: GraphArrow[];
 }
 
-// A box, or a point that a long arrow passes.
+// A box, or a point on a long arrow.
 interface Item {
 	node: number;		// -1: a point
 	layer: number;
 	width: number;
 	height: number;
-	x: number;		// of its middle
-	y: number;		// of its upper edge
+	x: number;		// its middle
+	y: number;		// its upper edge
 }
 
 interface Link {
@@ -59,7 +59,7 @@ const escaped = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e
 const weight = (a: GraphArrow) => Math.max(Math.abs(a.value), Math.abs(a.before));
 const heavy = (n: GraphNode) => Math.max(...[n.total, n.self, n.totalBefore, n.selfBefore].map(Math.abs));
 
-// The name on up to three lines, broken behind a \ or / or before ::.
+// Splits a name into up to three lines, after a \ or / or before ::.
 function lines(name: string): string[] {
 	const all: string[] = [];
 	for (let rest = name || '[no name]'; rest;) {
@@ -93,7 +93,7 @@ function words(g: CallGraphData, n: GraphNode): string[] {
 	return [...lines(n.name), ...g.isDifference && !n.self && !n.selfBefore ? [] : [one('self', n.selfBefore, n.self)], one('total', n.totalBefore, n.total, sign)];
 }
 
-// Arrows that are drawn: each of some weight, and the heaviest one to each function.
+// Arrows to draw: those above the threshold, and the heaviest one to each function.
 function pruned(g: CallGraphData, threshold: number): GraphArrow[] {
 	const heaviest = new Map<number, GraphArrow>();
 	for (const a of g.arrows)
@@ -103,7 +103,7 @@ function pruned(g: CallGraphData, threshold: number): GraphArrow[] {
 		.filter((a, i) => heaviest.get(a.to) === a || a.isCritical || i < MOST_ARROWS && weight(a) >= threshold * g.whole);
 }
 
-// By arrow: whether it leads back to a caller. Heavy arrows are walked first, and nothing recurses.
+// By arrow: whether it is a back edge. Heavy arrows are visited first, without recursion.
 function backwards(count: number, arrows: GraphArrow[]): boolean[] {
 	const out: number[][] = Array.from({ length: count }, () => []), state = new Uint8Array(count), back = arrows.map((a) => a.from === a.to), called = new Uint8Array(count);
 	arrows.forEach((a, i) => {
@@ -172,7 +172,7 @@ function ordered(items: Item[], links: Link[]): number[][] {
 	return rows;
 }
 
-// Each as near to its neighbors as the others of its layer let it.
+// Moves each item as close to its neighbors as the others in its layer allow.
 function place(items: Item[], links: Link[], rows: number[][]): void {
 	const near: number[][] = items.map(() => []);
 	for (const { from, to } of links) {
@@ -180,7 +180,8 @@ function place(items: Item[], links: Link[], rows: number[][]): void {
 		near[to].push(from);
 	}
 	const spread = (row: number[], wanted: (i: number) => number) => {
-		// Left to right no item is left of where it has room, then the row moves to where its items want to be on the whole.
+		// Left to right, each item gets room; then the whole row is moved to the mean of the wanted
+		// positions.
 		let right = -Infinity, shift = 0;
 		for (const i of row) {
 			items[i].x = Math.max(wanted(i), right + items[i].width / 2);
@@ -211,7 +212,7 @@ function place(items: Item[], links: Link[], rows: number[][]): void {
 		}
 }
 
-// The way along the heaviest arrows from the heaviest function.
+// Marks the path along the heaviest arrows from the heaviest function.
 function markCritical(g: CallGraphData, arrows: GraphArrow[]): Set<number> {
 	const called = new Set(arrows.filter((a) => a.from !== a.to).map((a) => a.to)), nodes = new Set<number>(), out: GraphArrow[][] = g.nodes.map(() => []);
 	for (const a of arrows)
@@ -228,7 +229,8 @@ function markCritical(g: CallGraphData, arrows: GraphArrow[]): Set<number> {
 	return nodes;
 }
 
-// The graph of at most so many functions: the critical path, from its top on, and then the heaviest. `g` has the heaviest first.
+// Limits the graph to a number of functions: the critical path from its top, and then the heaviest. `g` is sorted by
+// weight.
 export function limited(g: CallGraphData, threshold: number, most: number): CallGraphData {
 	const path = [...markCritical(g, pruned(g, threshold))].slice(0, most), onPath = new Set(path);
 	const others = [...g.nodes.keys()].filter((i) => !onPath.has(i)).slice(0, most - path.length), kept = [...path, ...others].sort((a, b) => a - b);
@@ -256,7 +258,7 @@ function boxText(g: CallGraphData, n: GraphNode, item: Item, isCritical: boolean
 		'</a></g></g>';
 }
 
-// Words beside arrows do not cover each other: a little above or below their place, or left to the tooltip.
+// Labels beside arrows do not overlap: they are moved up or down a little, or left to the tooltip.
 class Room {
 	private readonly taken: { x: number; y: number; right: number }[] = [];
 

@@ -1,5 +1,5 @@
-// Filters of stacks by regular expressions. They come with the address too, so each is tried in a worker before it is used: one that
-// takes too long is given up, and said to be.
+// Filters of stacks by regular expressions. They may come with the URL, so each is tried in a worker before it is
+// used: one that takes too long is stopped, and reported.
 
 import { Matcher } from '../matcher';
 import { compile } from '../picture/words';
@@ -20,7 +20,7 @@ function tried(names: string[], [key, text]: FilterPair): Promise<Result> {
 	return new Promise((resolve) => pattern ? matcher.ask(names, pattern, (byName) => resolve(byName || 'given up')) : resolve('invalid'));
 }
 
-// Those that apply. The names are always the same ones.
+// The filters that apply. The names never change.
 export function usable(names: string[], filters: FilterPair[]): Promise<FilterPair[]> {
 	const next = queue.then(async () => {
 		for (const [name, result] of results)
@@ -46,7 +46,7 @@ export function fault(filter: FilterPair): string {
 	return typeof result === 'string' ? result : '';
 }
 
-// Parts of an address of a server's page that a file has no answer to.
+// Parts of a server page's URL that a file cannot answer.
 function missing(): string {
 	const { by, subject } = view.value, keys = [...new Set(subject.map(([key]) => key))];
 	return [by === 'line' && !facts().grouped && 'This file has no grouping by line', keys.length && `This file cannot show another ${keys.join(', ')}; it stays as it was written`].filter(Boolean).join('. ');

@@ -1,3 +1,3 @@
-// A file has the view of flame charts in it.
+// In a file, the view of flame charts is included.
 
 export { TimeChart as LazyChart } from '../timechart';

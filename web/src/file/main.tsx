@@ -1,5 +1,5 @@
-// The script of a page in a file: the page of strobe serve with the data beside it. The file has a still picture too, which is what is
-// seen until this has run, or where no script may.
+// The script of a page in a file: the page of strobe serve with the data in the file. The file also has a still
+// picture, which is visible until this has run, or if scripts are not allowed.
 
 import { render } from 'preact';
 import { App } from '../app';
@@ -20,5 +20,5 @@ async function begin(): Promise<void> {
 
 begin().catch((why: Error) => {
 	document.querySelector('header')?.append(`This browser cannot draw the interactive picture: ${why.message}`);
-	dispatchEvent(new Event('error'));			// still.js shows its picture
+	dispatchEvent(new Event('error'));			// makes still.js show its picture
 });

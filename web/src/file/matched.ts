@@ -1,4 +1,5 @@
-// The part that a search matched: of an estimate what is known of functions, of data that lacks boxes at least that much.
+// The share that a search matched: for an estimate, what is known about functions; for data that lacks boxes, a lower
+// limit.
 
 import { matchedRange, searchBoxes, type FlameData, type Found } from '../flame/data';
 import * as format from '../format';

@@ -1,5 +1,5 @@
-// Colors of boxes in a file: the page's own, those that the picture was drawn with, or those of its layers and packages; of a
-// difference those of all that a box took or of itself. Titles and links that --nameattr gave to functions.
+// Colors of boxes in a file: the page's own, those of the original picture, or those of layers and packages; for a
+// difference, by total or self. Also titles and links given to functions by --nameattr.
 
 import { computed } from '@preact/signals';
 import { DARK_TEXT, differenceColor, differenceShares } from '../flame/difference';
@@ -39,7 +39,7 @@ export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 
 const attributesOf = (d: FlameData, box: number) => hasFrames.peek() ? facts().attributes?.[d.frame[box]] : undefined;
 
-// Markup that has entities and no elements.
+// Parses markup that has entities but no elements.
 export function titleOf(d: FlameData, box: number): string {
 	const title = attributesOf(d, box)?.[2];
 	return title ? parse(`<title>${title}</title>`).textContent! : '';

@@ -1,4 +1,4 @@
-// The facts about a page in a file, which stand beside its script.
+// The facts about a page in a file, stored beside its script.
 
 import type { Chance } from '../flame/chance';
 import type { Column } from '../flame/data';
@@ -20,7 +20,7 @@ export interface Neighborhood {
 	callees: PackedEdge[];
 }
 
-// src/render/html.c and src/command/page_file.c write it.
+// Written by src/render/html.c and src/command/page_file.c.
 export interface PageData {
 	title: string;
 	subtitle?: string;
@@ -45,7 +45,7 @@ export interface PageData {
 	estimated?: boolean;
 	labels: Record<string, string>;
 	compared?: { before: string; after: string; factor: number };
-	grouped?: string;		// what stands in the place of functions
+	grouped?: string;		// what replaces functions
 	groups: Record<string, { of: number[]; names: string[] }>;
 	own: number[];
 	tables?: Record<string, Partial<TableAnswer> | Partial<TableAnswer>[]>;

@@ -1,4 +1,4 @@
-// Controls that only a page in a file has: other colors.
+// Controls that only a page in a file has: the choice of colors.
 
 import { pane, setFilters, view } from '../state';
 import { colors, firstColors, hasFrames, type Colors } from './paint';
@@ -6,7 +6,7 @@ import { facts } from './start';
 
 const COLORS: [Colors, string][] = [['page', 'namespace'], ['function', 'palette'], ['layer', 'layer'], ['package', 'package']];
 
-// Those of boxes that are functions: groups, the call graph and the flame chart have colors of their own.
+// Applies to boxes that are functions: groups, the call graph and the flame chart have their own colors.
 export function ColorChoice() {
 	if (!hasFrames.value || !view.value.function && pane.value !== 'both' && pane.value !== 'graph')
 		return null;

@@ -1,5 +1,5 @@
-// The tree of a profile with the own values of all its columns, and graphs and tables of any of them. Nodes are sorted by depth, then
-// by parent, then by name, so that the children of a node stand side by side.
+// The tree of a profile with self values in all columns, from which graphs and tables of any column are computed.
+// Nodes are sorted by depth, then by parent, then by name, so that children of a node are adjacent.
 
 import { ABOUT_NOTHING, FlameData, type About, type Values, type Words } from '../flame/data';
 import { layOut, totalsOf, widthsOf, type Filter, type Meaning, type Own, type Shape } from '../flame/derive';
@@ -10,7 +10,7 @@ type Own1 = Int32Array | Float64Array;
 export class Tree implements Shape {
 	readonly count: number;
 	readonly parents: Uint32Array;
-	readonly firstChild: Uint32Array;	// and of one more, the count
+	readonly firstChild: Uint32Array;	// one more element than nodes: the end
 	readonly beyond = 0;
 
 	constructor(readonly depths: number, readonly offsets: Uint32Array, readonly children: Uint32Array, readonly frame: Uint32Array,
@@ -45,7 +45,7 @@ export class Tree implements Shape {
 	}
 }
 
-// The bytes that src/render/flame_data.h draws. Values are multiplied by `factor`.
+// Reads the bytes documented in src/render/flame_data.h. Values are multiplied by `factor`.
 export function readTree(bytes: ArrayBuffer, factor: number): Tree {
 	const head = new DataView(bytes);
 	if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53545245 || head.getUint32(4, true) !== 1)
@@ -71,7 +71,7 @@ export function readTree(bytes: ArrayBuffer, factor: number): Tree {
 
 // --- Other trees ---
 
-// The stacks that filters leave, as values; the nodes stay.
+// Returns the values of stacks that pass the filters; the nodes stay.
 export function filtered(t: Tree, filters: Filter[]): Tree {
 	const out = new Uint8Array(t.count);
 	for (const { match, keep } of filters) {
@@ -86,7 +86,7 @@ export function filtered(t: Tree, filters: Filter[]): Tree {
 	return new Tree(t.depths, t.offsets, t.children, t.frame, own, t.words, t.leftOut);
 }
 
-// Nodes sorted by keys below `keys`, stable.
+// Sorts nodes by keys below `keys`, stably.
 function sorted(nodes: Uint32Array, keys: number, key: (node: number) => number): Uint32Array {
 	const place = new Uint32Array(keys + 1), to = new Uint32Array(nodes.length);
 	for (const n of nodes)
@@ -98,7 +98,7 @@ function sorted(nodes: Uint32Array, keys: number, key: (node: number) => number)
 	return to;
 }
 
-// Nodes in the order of creation, parents first, become a tree.
+// Makes a tree of nodes in the order of creation, parents first.
 function grown(parents: number[], frames: number[], own: Float64Array[], words: Words, leftOut: number): Tree {
 	const n = frames.length, rank = ranks(Array.from(words.frameName, (n) => words.names[n])), all = Uint32Array.from({ length: n - 1 }, (_, i) => i + 1);
 	const byParent = sorted(sorted(all, rank.length, (i) => rank[frames[i]]), n, (i) => parents[i]), count = new Uint32Array(n);
@@ -120,7 +120,8 @@ function grown(parents: number[], frames: number[], own: Float64Array[], words: 
 		own.map((values) => Float64Array.from(order, (i) => values[i])), words, leftOut);
 }
 
-// The same stacks of other frames: of[frame] is the new one, or -1 for what counts as its caller. The root's has no entry.
+// Replaces frames in all stacks: of[frame] is the new one, or -1 if it counts as its caller. The root's frame has no
+// entry.
 export function regrouped(t: Tree, of: ArrayLike<number>, words: Words, other = -1): Tree {
 	const root = words.frameName.length - 1, node = new Uint32Array(t.count), known = new Map<number, number>();
 	const parents = [0], frames = [root];
@@ -151,7 +152,7 @@ export function regrouped(t: Tree, of: ArrayLike<number>, words: Words, other = 
 
 // --- Boxes ---
 
-// Negative values, as of memory that was given back, have no width.
+// Negative values, such as freed memory, have no width.
 function positive(values: Own1): Float64Array {
 	const out = new Float64Array(values);
 	for (let i = 0; i < out.length; i++)
@@ -160,7 +161,7 @@ function positive(values: Own1): Float64Array {
 	return out;
 }
 
-// The values of one column, or of two sides. `exact` is what the first side is where it was not rounded.
+// The values of one column, or of two sides. `exact` has those of the first side without rounding.
 export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: About, least: number, exact?: Float64Array): FlameData {
 	const words = { ...t.words, about };
 	let own: Own = { width: positive(t.own[columns[0]]) };
@@ -186,7 +187,7 @@ export interface Sums {
 	seen: Uint8Array;
 }
 
-// Walks all stacks: `enter` says whether the frame stands above on the stack already.
+// Walks all stacks; `enter` is told whether the frame is already on the stack.
 function walkStacks(t: Tree, enter: (node: number, again: boolean) => void, leave?: (node: number) => void): void {
 	const open = new Uint32Array(t.words.frameName.length), path = new Uint32Array(t.depths + 1), next = new Uint32Array(t.depths + 1);
 	let top = 0;
@@ -207,7 +208,7 @@ function walkStacks(t: Tree, enter: (node: number, again: boolean) => void, leav
 	}
 }
 
-// Recursion counts once per stack. Calls have no totals of what is below.
+// Recursion counts once per stack. Calls have no inclusive totals.
 export function sumsOf(t: Tree, calls: number[]): Sums {
 	const frames = t.words.frameName.length, totals = t.own.map((values) => totalsOf(t, Float64Array.from(values)));
 	const sums: Sums = { self: t.own.map(() => new Float64Array(frames)), total: t.own.map(() => new Float64Array(frames)), seen: new Uint8Array(frames) };
@@ -232,7 +233,8 @@ export interface Arrow {
 	values: number[];		// by column
 }
 
-// Callers and callees among some frames, with the time between them; an arrow counts once per stack, but all of its calls count.
+// Edges between some frames, with the time between them; an edge counts once per stack, except its calls, which all
+// count.
 export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array, calls: number[]): Arrow[] {
 	const totals = columns.map((c) => calls.includes(c) ? t.own[c] : totalsOf(t, Float64Array.from(t.own[c]))), frames = t.words.frameName.length;
 	const arrows = new Map<number, Arrow & { open: number }>(), between = (node: number) => {

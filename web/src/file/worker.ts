@@ -1,4 +1,4 @@
-// The same from the one script that a page in a file has.
+// Starts the worker from the only script that a page in a file has.
 
 import MatchWorker from '../match?worker&inline';
 

@@ -1,6 +1,7 @@
-// Finds changes within the noise, as src/profile/diff_check.c does: by the standard error of two numbers of samples.
+// Detects changes within the noise like src/profile/diff_check.c: by the standard error of two sample counts.
 
-// Standard errors, the values of one sample before and after, and what shares are of after: 0 where none are compared.
+// Number of standard errors, the value of one sample before and after, and the base of shares after: 0 if no shares
+// are compared.
 export type Chance = [sigma: number, before: number, after: number, whole: number];
 
 // Without `chance` everything was measured.

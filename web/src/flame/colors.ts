@@ -1,8 +1,7 @@
 // Colors of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
-// functions are blue-grey, since they have no file of their own, and the kernel's, in recordings from outside, purple. Where no
-// name has a file, as in folded stacks and in groups, nobody knows which are PHP's own.
-// Lightness differs by name, so that neighbors can be distinguished, and text on it stays readable: contrast is above 4.5
-// to 1 in both themes.
+// functions are blue-grey, since they have no file, and the kernel's, in system-wide recordings, purple. If no name
+// has a file, as in folded stacks and in groups, PHP's own functions cannot be recognized. Lightness differs by name,
+// so that neighbors can be distinguished, and text on it stays readable: contrast is above 4.5 to 1 in both themes.
 
 import type { FlameData } from './data';
 
@@ -35,7 +34,8 @@ function hash(text: string): number {
 	return (Math.imul(h, 0x2c1b3c6d) >>> 8) & 0xffff;
 }
 
-// The owner of a function: "Wiki" of "Wiki\Parser::parse", "Parser" of "Parser::parse", else its file, which a line begins with.
+// The owner of a function: "Wiki" of "Wiki\Parser::parse", "Parser" of "Parser::parse", else its file, which also
+// begins the name of a line.
 function owner(name: string, file: string): string {
 	const method = name.lastIndexOf('::');
 	const whole = method > 0 ? name.slice(0, method) : name;
@@ -62,7 +62,7 @@ function frameColor(theme: Theme, name: string, file: string, own: boolean, fain
 	return faint ? `hsl(${hue} ${saturation / 4}% ${theme.dark ? 22 : 90}%)` : `hsl(${hue} ${saturation}% ${lightness}%)`;
 }
 
-// The color of a frame. Faint ones stand behind the matches of a search.
+// The color of a frame. Faint colors form the background of search matches.
 export function colorOf({ names, files, frameName, frameFile, narrow }: FlameData, theme: Theme, frame: number, faint: boolean): string {
 	const name = names[frameName[frame]], file = files[frameFile[frame]];
 	return frame === frameName.length - (IN_PAGE && narrow >= 0 ? 2 : 1) ? theme.root

@@ -1,6 +1,5 @@
-// A laid-out profile and questions about it.
-// Boxes stand in typed arrays, sorted by depth and then by start, so that parents and children are found by bisection
-// and a box costs 12 or 20 bytes whatever its name is.
+// A laid-out profile and queries on it. Boxes are stored in typed arrays, sorted by depth and then by start, so that
+// parents and children are found by bisection and a box costs 12 or 20 bytes whatever its name is.
 
 import type { Chance } from './chance';
 import { Exact, type ExactTable } from './exact';
@@ -10,9 +9,9 @@ export interface Column {
 	name: string;
 	unit: string;
 	total: number;
-	whole?: number;			// 100 % of shares: more than the total if something was given back
-	before?: number;		// of a comparison
-	given?: number;			// that before it was scaled, in a file
+	whole?: number;			// 100 % of shares: more than the total if memory was freed
+	before?: number;		// in a comparison
+	given?: number;			// before scaling, in a file
 }
 
 export interface QueryStats {
@@ -34,9 +33,9 @@ export interface About {
 	period_ns: number;
 	labels: Record<string, string>;
 	reverse: boolean;
-	estimated?: boolean;		// boxes are: pairs of caller and callee were measured
+	estimated?: boolean;		// boxes are estimated from pairs of caller and callee
 	runs?: Run[];
-	charted_calls?: number;		// of a run with a flame chart
+	charted_calls?: number;		// for a run with a flame chart
 	compared?: { before: string; after: string; factor: number; chance?: Chance; scales?: string[]; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
 }
 
@@ -54,23 +53,23 @@ export interface Run {
 }
 
 export interface ChartCall {
-	number: number;			// of the matches, from 1
+	number: number;			// index among the matches, from 1
 	from_ns: number;
 	to_ns: number;
-	depth: number;			// of its box
+	depth: number;			// depth of its box
 }
 
-// Calls that match.
+// Matching calls.
 export interface ChartSearch {
 	calls: number;			// in all of the chart
-	boxes: ArrayLike<number>;	// by box: those that it stands for
-	call?: ChartCall;		// the one that was asked for
+	boxes: ArrayLike<number>;	// by box: the number of matching calls in it
+	call?: ChartCall;		// the requested one
 }
 
-// The window of a flame chart that was asked for, in nanoseconds since its start.
+// The requested window of a flame chart, in nanoseconds since its start.
 export interface ChartFacts {
 	calls: number;
-	left_out: number;		// for want of memory
+	left_out: number;		// for lack of memory
 	start: number;			// seconds since 1970
 	length_ns: number;
 	from_ns: number;
@@ -85,37 +84,37 @@ export const ABOUT_NOTHING: About = {
 
 export type Values = Uint32Array | Float64Array;
 
-// Scaled values are kept as they are for shares, and shown as whole numbers.
+// Scaled values are kept exact for shares, and displayed as whole numbers.
 export const rounded = (v: number): number => Math.sign(v) * Math.round(Math.abs(v)) || 0;
 
-// Boxes, sorted by depth, then by start. `before` and `after` are what both sides of a difference took, children
-// included; `width` is what is drawn, and may be either of them or something else.
+// Boxes, sorted by depth, then by start. `before` and `after` are the totals of both sides of a difference; `width`
+// is drawn, and may be one of them or something else.
 export interface Boxes {
 	depths: number;
 	total: number;
 	leftOut: number;
-	offsets: Uint32Array;		// first box of each depth, and the count
+	offsets: Uint32Array;		// index of the first box of each depth, and the count
 	start: Values;
 	width: Values;
 	frame: Uint32Array;
 	before?: Values;
 	after?: Values;
-	ownBefore?: Float64Array;	// the same without children, where some of these are left out
+	ownBefore?: Float64Array;	// the same without children, if some of these are omitted
 	ownAfter?: Float64Array;
-	beyond?: number;		// frames that are no box, of data that should have them all
-	joined?: number;		// boxes too narrow to be seen, which became grey ones
+	beyond?: number;		// number of frames without a box, in data that should have all
+	joined?: number;		// number of boxes too narrow to be visible, which were merged into grey ones
 	whole?: Whole;
 }
 
-// The values of functions, by frame, in a profile whose boxes are an estimate or do not have all of its frames: self and total,
-// or before and after of a difference. `unlisted` is how many functions are not among the frames.
+// The values of functions, by frame, in a profile whose boxes are an estimate or lack some frames: self and total, or
+// before and after of a difference. `unlisted` is the number of functions that are not among the frames.
 export interface Whole {
 	first: Float64Array;
 	second: Float64Array;
 	unlisted: number;
 }
 
-// The same, of exact values.
+// Converts exact values to that form.
 export function wholeOf(exact: Exact, unlisted: number): Whole {
 	const [one, other] = exact.sides;
 	return other ? { first: one.total, second: other.total, unlisted } : { first: one.self, second: one.total, unlisted };
@@ -128,9 +127,9 @@ export interface Words {
 	frameName: number[];
 	frameFile: number[];
 	frameLine: number[];
-	narrow?: number;		// the frame of grey boxes: neighbors that are too narrow to be seen, and all on them
+	narrow?: number;		// frame of grey boxes: neighbors too narrow to see, and all on them
 	about: About;
-	exact?: Exact;			// boxes are an estimate; this is what is known of functions
+	exact?: Exact;			// boxes are an estimate; these are the known values of functions
 	chart?: ChartFacts;
 }
 
@@ -148,8 +147,8 @@ export class FlameData {
 	readonly ownBefore?: Float64Array;
 	readonly ownAfter?: Float64Array;
 	readonly beyond: number;
-	declare readonly joined: number;	// this and the next are the page's, not of files
-	declare readonly narrow: number;	// -1: every box is there
+	declare readonly joined: number;	// this and the next exist only in the daemon's page, not in files
+	declare readonly narrow: number;	// -1: all boxes are present
 	readonly whole?: Whole;
 	readonly exact?: Exact;
 	readonly names: string[];
@@ -195,7 +194,7 @@ export class FlameData {
 		this.linkChildren();
 	}
 
-	// One pass over each depth and the next one, side by side.
+	// Walks each depth and the next one in parallel, in one pass.
 	private linkChildren(): void {
 		const { offsets, start, width } = this;
 		for (let d = 0; d < this.depths; d++) {
@@ -211,7 +210,7 @@ export class FlameData {
 		}
 	}
 
-	// Whether sums over boxes may lack something.
+	// Whether sums over boxes may be incomplete.
 	get isPartial(): boolean {
 		return this.beyond + this.leftOut > 0;
 	}
@@ -228,7 +227,7 @@ export class FlameData {
 		return low;
 	}
 
-	// The first box of a depth that ends after x; the end of the depth if none does.
+	// The first box of a depth that ends after x, or the end of the depth.
 	firstAfter(depth: number, x: number): number {
 		let low = this.offsets[depth], high = this.offsets[depth + 1];
 		while (low < high) {
@@ -241,7 +240,7 @@ export class FlameData {
 		return low;
 	}
 
-	// The box of a depth that x is in, or -1.
+	// The box of a depth that contains x, or -1.
 	at(depth: number, x: number): number {
 		if (depth < 0 || depth >= this.depths)
 			return -1;
@@ -280,7 +279,7 @@ export class FlameData {
 		return file && this.frameLine[frame] ? `${file}:${this.frameLine[frame]}` : file;
 	}
 
-	// The boxes from above the root to this one.
+	// The boxes from the one above the root down to this one.
 	line(box: number): number[] {
 		const line: number[] = [];
 		for (; box > 0; box = this.parent(box))
@@ -288,7 +287,7 @@ export class FlameData {
 		return line.reverse();
 	}
 
-	// Names of that line: what links say, since they outlive this data. Where a name alone could be two boxes, such as
+	// Names of that line, as stored in links, which outlive this data. If a name alone is ambiguous, such as
 	// "{main}" of two scripts, its file and line are added.
 	path(box: number): string[] {
 		return this.line(box).map((b) => {
@@ -304,8 +303,8 @@ export class FlameData {
 		return `${this.name(box)}@${this.place(this.frame[box])}`;
 	}
 
-	// The box at the end of the path, or as far down it as there are boxes. If several have the name, and only one was
-	// there when the path was noted, it is the widest: src/render/flame_part.c finds the same one.
+	// The box at the end of the path, or at the last step that exists. If several boxes have the name, and only
+	// one existed when the path was stored, the widest is taken, like in src/render/flame_part.c.
 	find(path: string[]): number {
 		let box = 0;
 		for (const wanted of path) {
@@ -321,7 +320,8 @@ export class FlameData {
 	}
 }
 
-// The bytes that src/render/flame_data.h draws. `estimate` has what is known of functions, where boxes are an estimate.
+// Reads the bytes documented in src/render/flame_data.h. `estimate` has the known values of functions, if boxes are
+// an estimate.
 export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData {
 	const head = new DataView(bytes);
 	if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
@@ -356,12 +356,12 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 		frameFile: text.frame_file, frameLine: text.frame_line, narrow: boxes.joined ? text.frame_name.length - 1 : undefined, chart: text.chart, about: text.about || { ...ABOUT_NOTHING } });
 }
 
-const SEEN = 0.005;		// of the width: some pixels
+const SEEN = 0.005;		// share of the width: a few pixels
 
 export interface Found {
 	match: Uint8Array;	// by frame
-	hits: number[];		// boxes that match, callers before callees, left to right
-	sum: number;		// of the widths of those with no matching caller, so nothing counts twice
+	hits: number[];		// matching boxes, callers before callees, left to right
+	sum: number;		// sum of the widths of those without a matching caller, so that nothing counts twice
 	frames: number;
 }
 
@@ -370,14 +370,15 @@ export function matchNames(names: string[], pattern: RegExp): Uint8Array {
 	return Uint8Array.from(names, (n) => pattern.test(n) ? 1 : 0);
 }
 
-// Everything whose name matches, within one box.
+// Finds all matches within one box.
 export function searchBoxes(data: FlameData, byName: Uint8Array, within: number): Found {
 	const match = new Uint8Array(data.frameName.length);
 	let frames = 0;
 	for (let f = 0; f < match.length; f++)
 		frames += match[f] = f !== data.frame[0] ? byName[data.frameName[f]] : 0;
 
-	// Depth by depth, what stands on a match is covered; reading the children of `within` only needs a range per depth.
+	// Depth by depth, boxes on top of a match are covered; reading the children of `within` only needs a range
+	// per depth.
 	const hits: number[] = [], covered = new Uint8Array(data.count);
 	let sum = 0, low = within, high = within + 1;
 	while (low < high) {
@@ -398,22 +399,22 @@ export function searchBoxes(data: FlameData, byName: Uint8Array, within: number)
 	return { match, hits, sum, frames };
 }
 
-// The match after a box or, with a step of -1, the one before it, of the whole graph: callers before callees, left to right, and around its
-// ends. -1: there is none.
+// The match after a box or, with a step of -1, before it, in the whole graph: callers before callees, left to right,
+// wrapping around. -1: there is none.
 export function nextMatch({ frame, start, width }: FlameData, { match }: Found, from: number, step: number): number {
 	const order = (a: number, b: number) => start[a] - start[b] || a - b;
 	const hits = [...frame.keys()].filter((i) => match[frame[i]] && width[i]);
 	return hits.sort((a, b) => step * order(a, b)).find((i) => step * order(i, from) > 0) ?? hits[0] ?? -1;
 }
 
-// The zoom in which a box is wide enough to be seen: this one, or else the nearest to the root.
+// The zoom in which a box is wide enough to be visible: the current one, or else the one nearest to the root.
 export function zoomShowing(data: FlameData, box: number, zoomed: number): number {
 	const line = [0, ...data.line(box)];
 	return [...line.includes(zoomed) ? [zoomed] : [], ...line].find((i) => data.width[box] >= SEEN * data.width[i])!;
 }
 
-// The least and the greatest part of a box that matched: the same unless frames are no boxes. The values of whole functions help at
-// the root.
+// The smallest and largest possible share of a box that matched, which are equal unless frames lack boxes. At the
+// root, values of whole functions help.
 export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
 	const all = data.width[within], { whole, exact } = data;
 	if (WITH_EXACT && exact && whole && within === 0 && !data.before) {
@@ -441,8 +442,8 @@ export interface Row {
 	total: number;
 }
 
-// One row per function, of what stands on one box. A recursive function counts once per stack in its total. `values` are
-// totals by box; those that are drawn unless others are given.
+// One row per function, for everything on top of one box. In totals, a recursive function counts once per stack.
+// `values` are totals by box, by default those drawn.
 export function functionRows(data: FlameData, within: number, values: Values = data.width): Row[] {
 	const frames = data.frameName.length, reverse = data.about.reverse, root = data.frame[0];
 	const self = new Float64Array(frames), total = new Float64Array(frames), open = new Uint32Array(frames);
@@ -466,7 +467,7 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 		else
 			open[data.frame[path[top--]]]--;
 	}
-	// Turned over, the boxes above the root are the leaves.
+	// In a reversed graph, the boxes above the root are the leaves.
 	if (reverse) {
 		if (within === 0)
 			for (let c = data.firstChild[0]; c < data.endChild[0]; c++)
@@ -482,7 +483,7 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 	return rows;
 }
 
-// Along the hot path.
+// Follows the hot path.
 function widestChild(data: FlameData, box: number): number {
 	let best = 0;
 	for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
@@ -491,8 +492,8 @@ function widestChild(data: FlameData, box: number): number {
 	return best || box;
 }
 
-// The destination of an arrow key: the widest callee, the caller, or a callee of the same caller. Above the zoomed box the only
-// way out leads to it.
+// The destination of an arrow key: the widest callee, the caller, or a sibling. From above the zoomed box, every key
+// leads to it.
 export function walk(data: FlameData, from: number, zoomed: number, inverted: boolean, key: string): number {
 	const outwards = key === (inverted ? 'ArrowDown' : 'ArrowUp');
 	if (outwards) {

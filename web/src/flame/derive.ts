@@ -1,10 +1,10 @@
-// Other graphs of the same stacks: without some of them, turned over, with widths that mean something else. Each is
-// a few passes over typed arrays; nothing recurses, and what comes out is laid out like what went in.
+// Other graphs of the same stacks: filtered, reversed, or with widths of another meaning. Each takes a few passes
+// over typed arrays without recursion; the result has the same layout as the input.
 
 import { FlameData, type Boxes, type Values, type Whole, type Words } from './data';
 import { ranks } from './names';
 
-// Anything with stacks: boxes, or the tree that boxes are made of.
+// Anything with stacks: boxes, or the tree from which boxes are made.
 export interface Shape {
 	readonly count: number;
 	readonly depths: number;
@@ -17,7 +17,7 @@ export interface Shape {
 	readonly words: Words;
 }
 
-// The self values of boxes. Callees too narrow to be a box count as their caller's.
+// The self values of boxes, including callees too narrow to be a box.
 export interface Own {
 	width: Float64Array;
 	before?: Float64Array;
@@ -39,7 +39,7 @@ function allOwn(data: FlameData): Own {
 	};
 }
 
-// Totals of own values: a box stands behind its caller, so one pass from the back is enough.
+// Computes totals from self values: a box comes after its caller, so one backward pass is enough.
 export function totalsOf(data: Shape, own: Float64Array): Float64Array {
 	const totals = own.slice();
 	for (let i = data.count - 1; i > 0; i--)
@@ -47,7 +47,7 @@ export function totalsOf(data: Shape, own: Float64Array): Float64Array {
 	return totals;
 }
 
-// --- Some stacks only, and what a width means ---
+// --- Filters, and the meaning of widths ---
 
 // A filter keeps the stacks that pass through a frame with match[frame], or removes them.
 export interface Filter {
@@ -56,7 +56,7 @@ export interface Filter {
 }
 
 export const MEANINGS = ['', 'after', 'before', 'maximum', 'difference'] as const;
-export type Meaning = typeof MEANINGS[number];		// '': as it was drawn
+export type Meaning = typeof MEANINGS[number];		// '': as drawn originally
 
 function leaveOut(data: FlameData, own: Own, { match, keep }: Filter): void {
 	const passed = new Uint8Array(data.count);
@@ -77,8 +77,8 @@ export function widthsOf({ width, before, after }: Own, meaning: Meaning): Float
 		meaning === 'maximum' ? Math.max(before[i], after[i]) : Math.abs(after[i] - before[i]));
 }
 
-// The boxes that still have a width, with `ownFirst` each behind what its caller took itself, as in SVGs; else before that, as the
-// server's are.
+// The boxes that still have a width. With `ownFirst`, children come after the caller's self value, as in SVGs; else
+// before it, as in the server's data.
 export function layOut(data: Shape, own: Own, widths: Float64Array, filtered: boolean, ownFirst = true): Boxes {
 	const totals = totalsOf(data, widths), number = new Uint32Array(data.count);
 	let count = 1;
@@ -123,10 +123,10 @@ export function derive(data: FlameData, filters: Filter[], meaning: Meaning): Fl
 	return new FlameData(layOut(data, own, widthsOf(own, meaning), filters.length > 0), data.words);
 }
 
-// --- Turned over ---
+// --- Reversed graphs ---
 
-// Entries are stacks that still go on: which box of the data ended the stack, which of its callers comes next, and to
-// which box of the new graph they belong.
+// Entries are stacks that are not finished: the box of the data that ended the stack, its next caller, and the box of
+// the new graph to which they belong.
 interface Entries {
 	count: number;
 	leaf: Uint32Array;
@@ -162,8 +162,8 @@ function stacksOf(data: FlameData, own: Own): Entries {
 
 const BOXES_MAX = 6_000_000;
 
-// Stacks merged from their ends. Boxes narrower than `least` of all are left out, with what stands on them, so that the
-// work is what can be seen and not what there is.
+// Merges stacks from their ends. Boxes narrower than `least` of everything are omitted, with those on top of them, so
+// that the cost depends on what is visible, not on the amount of data.
 export function reverseTree(data: FlameData, least: number, ownFirst = true): FlameData {
 	const own = allOwn(data), rank = ranks(Array.from(data.frameName, (n) => data.names[n])), min = Math.max(least * data.total, Number.MIN_VALUE);
 	const start: number[] = [0], width: number[] = [data.total], frame: number[] = [data.frame[0]], offsets = [0, 1];

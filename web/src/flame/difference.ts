@@ -1,13 +1,15 @@
-// Colors of a difference: from white to orange for more, to blue for less, which color-blind readers can distinguish, too. Changes within the noise are pale.
+// Colors of a difference: from white to orange for more, to blue for less, which color-blind readers can
+// distinguish. Changes within the noise are pale.
 
 import { isSure } from './chance';
 import { rounded, type FlameData } from './data';
 import { isGrey } from './grey';
 
-// As in src/render/difference.c: squares of how much of the strongest color the least certain change has, and one within the noise.
+// Same as in src/render/difference.c: squares of the saturation of the least certain change, and of one within the
+// noise.
 const CERTAIN = 0.09, CHANCE = 0.0144;
 
-// On a dark page from dark grey, as dark as light text on it needs.
+// On a dark page colors start at dark grey, dark enough for light text.
 export const DARK_TEXT = '#f2f0ec';
 
 export function differenceColor(share: number, dark?: boolean): string {
@@ -16,13 +18,13 @@ export function differenceColor(share: number, dark?: boolean): string {
 	return `rgb(${strongest.map((c) => Math.round(grey + (c - grey) * t))})`;
 }
 
-// The share of a change of the largest one.
+// A change as a share of the largest one.
 export function shareOf(delta: number, most: number, sure: boolean, known: boolean): number {
 	const share = most && sure ? Math.min(1, Math.abs(delta) / most) : 0;
 	return known ? Math.sign(delta) * (sure ? Math.max(CERTAIN, share) : CHANCE) : Math.sign(delta) * share;
 }
 
-// By box of `d`: how much its change, with all below it or without, is of the largest one in all graphs of one scale.
+// By box of `d`: its change, total or self, as a share of the largest one in all graphs with the same scale.
 export function differenceShares(d: FlameData, self: boolean, graphs: FlameData[] = [d], chance = d.about.compared?.chance): (box: number) => number {
 	const of = (d: FlameData, box: number): [delta: number, sure: boolean] => {
 		const [from, to] = self ? d.ownSides(box) : [d.before![box], d.after![box]];

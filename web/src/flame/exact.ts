@@ -1,5 +1,5 @@
-// The values of functions where the boxes are an estimate: computed from the pairs of caller and callee that were measured
-// (src/render/exact_table.c). Functions are numbered as frames are.
+// The values of functions when boxes are an estimate: computed from measured pairs of caller and callee
+// (src/render/exact_table.c). Functions have the same numbers as frames.
 
 import { Digits } from '../picture/digits';
 
@@ -11,17 +11,17 @@ export interface ExactTable {
 	pairs?: string;
 }
 
-// One side: the whole that shares are of, and self and total by function.
+// One side: the base of shares, and self and total by function.
 export interface Side {
 	whole: number;
 	self: Float64Array;
 	total: Float64Array;
 }
 
-// The least and the greatest share of the whole.
+// The smallest and largest possible share of the whole.
 export type Range = [least: number, most: number];
 
-// The pairs sorted by caller, as numbers of pairs: those of node n stand from first[n] to first[n + 1].
+// Indices of pairs sorted by caller: those of node n are from first[n] to first[n + 1].
 function byCaller(nodes: number, caller: Uint32Array): { first: Uint32Array; list: Uint32Array } {
 	const first = new Uint32Array(nodes + 1), list = new Uint32Array(caller.length);
 	caller.forEach((n) => first[n + 1]++);
@@ -32,7 +32,7 @@ function byCaller(nodes: number, caller: Uint32Array): { first: Uint32Array; lis
 	return { first, list };
 }
 
-// The nodes that can be reached from one, along pairs or, with the ends swapped, against them.
+// The nodes reachable from one, along pairs or, with the ends swapped, against them.
 function reached(from: number, nodes: number, caller: Uint32Array, callee: Uint32Array): Uint8Array {
 	const { first, list } = byCaller(nodes, caller), seen = new Uint8Array(nodes), waiting = [from];
 	seen[from] = 1;
@@ -49,8 +49,8 @@ function reached(from: number, nodes: number, caller: Uint32Array, callee: Uint3
 
 export class Exact {
 	readonly sides: Side[];
-	readonly known: Uint8Array;	// by function: 1, or 2 where its totals are limits
-	readonly ofCalls: boolean;	// totals say nothing
+	readonly known: Uint8Array;	// by function: 1, or 2 if its totals are limits
+	readonly ofCalls: boolean;	// totals are meaningless
 	private readonly of?: Uint32Array;	// by node: 1 + its function, 0 if it has no number here; node 0 is the root
 	private readonly self?: Float64Array;
 	private readonly caller?: Uint32Array;
@@ -88,7 +88,7 @@ export class Exact {
 		this.value = Float64Array.from(value);
 	}
 
-	// The joint values of the functions that `match` is true of; a stack with several of them counts once.
+	// The joint values of the functions for which `match` is set; a stack with several of them counts once.
 	matched(match: Uint8Array): Range {
 		const { self, total, whole } = this.sides[0], found: number[] = [];
 		for (let f = 0; f < match.length; f++)
@@ -107,7 +107,7 @@ export class Exact {
 		return [Math.min(least, most), most];
 	}
 
-	// The same rules as of one function in src/profile/edges_sums.c, for one node in place of all that match.
+	// The same rules as for one function in src/profile/edges_sums.c, with all matches treated as one node.
 	private together(match: Uint8Array): Range {
 		const { of, self, caller, callee, value } = this;
 		if (!of || !self || !caller || !callee || !value)
@@ -115,7 +115,7 @@ export class Exact {
 		const us = of.length, nodes = us + 1, place = of.map((f, n) => f && match[f - 1] ? us : n);
 		const from = caller.map((n) => place[n]), to = callee.map((n) => place[n]);
 		const down = reached(us, nodes, from, to), up = reached(us, nodes, to, from);
-		const isIn = (n: number) => down[n] && up[n];		// the circle that leads back to us
+		const isIn = (n: number) => down[n] && up[n];		// nodes on a cycle back to the matches
 		let circle = 0, others = 0, own = 0, calls = 0, out = 0;
 		const entries = new Set<number>();
 		for (let n = 0; n < of.length; n++) {

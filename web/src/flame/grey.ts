@@ -1,5 +1,5 @@
-// The server sends the boxes of large graphs that can be seen. Grey ones stand for neighbors that cannot, and all on them
-// (src/render/flame_part.h).
+// For large graphs the server sends only visible boxes. Grey ones represent neighbors that are too narrow, with
+// everything on them (src/render/flame_part.h).
 
 import type { FlameData } from './data';
 
@@ -18,7 +18,7 @@ export function hasGrey(d: FlameData, box: number): boolean {
 	return false;
 }
 
-// The number of boxes, including those that cannot be seen.
+// The number of boxes, including those too narrow to be visible.
 export function boxCount(d: FlameData): number {
 	return (IN_PAGE ? d.joined : 0) + d.frame.reduce((n, frame) => n + (frame === d.narrow ? 0 : 1), -1);
 }

@@ -1,6 +1,7 @@
-// Names: their order, and shorter ones for boxes without room for the whole one; src/render/short_name.c has the same forms.
+// Sorting names, and shortening them for boxes without room for the whole one; src/render/short_name.c has the same
+// rules.
 
-// As it is drawn: characters that turn the direction of others around are visible, and turn nothing.
+// As displayed: characters that change the direction of text become visible and have no effect.
 export function visible(name: string): string {
 	return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
@@ -19,7 +20,7 @@ export function shorterNames(name: string): string[] {
 	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
 }
 
-// The place of each name in the order of all.
+// The rank of each name in the sort order.
 export function ranks(names: ArrayLike<string>): Uint32Array {
 	const rank = new Uint32Array(names.length);
 	rank.map((_, i) => i).sort((a, b) => names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b).forEach((name, place) => rank[name] = place);

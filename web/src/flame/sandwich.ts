@@ -1,9 +1,10 @@
-// One function with what calls it and what it calls: two graphs of the same stacks. Both begin with its outermost calls,
-// since what an inner one took is part of those, and are as wide as what it took in all.
+// One function with its callers and callees: two graphs of the same stacks. Both begin with its outermost calls,
+// since those include inner ones, and are as wide as its total.
 
 import { FlameData } from './data';
 
-// Entries are boxes of the data that belong to one box of the new graph; `of` are the outermost calls that they come from.
+// Entries are boxes of the data that belong to one box of the new graph; `of` are the outermost calls from which they
+// originate.
 interface Level {
 	of: number[];
 	at: number[];
@@ -21,7 +22,7 @@ function outermost(data: FlameData, match: Uint8Array): number[] {
 	return found;
 }
 
-// The callers of each entry: one box up, with the width that the outermost call has.
+// The callers of each entry: one box up, with the width of the outermost call.
 function up(data: FlameData, from: Level): Level {
 	const next: Level = { of: [], at: [], box: [] };
 	for (let i = 0; i < from.at.length; i++) {
@@ -35,7 +36,7 @@ function up(data: FlameData, from: Level): Level {
 	return next;
 }
 
-// The callees of each entry, with their own width.
+// The callees of each entry, with their own widths.
 function down(data: FlameData, from: Level): Level {
 	const next: Level = { of: [], at: [], box: [] };
 	for (let i = 0; i < from.at.length; i++)
@@ -47,7 +48,7 @@ function down(data: FlameData, from: Level): Level {
 	return next;
 }
 
-// Boxes narrower than `least` of all are left out, with what stands on them.
+// Boxes narrower than `least` of everything are omitted, with everything on top of them.
 function merge(data: FlameData, match: Uint8Array, step: (data: FlameData, from: Level) => Level, least: number): FlameData {
 	const starts = outermost(data, match), { before, after } = data;
 	const sum = (values: ArrayLike<number>) => starts.reduce((all, i) => all + values[i], 0);

@@ -1,6 +1,6 @@
-// A flame chart on the canvas: calls over time, the outermost on top. The window is any part of the time: the wheel zooms where
-// the pointer is, dragging and the keys move. Boxes are those of a window that the server was asked for; what lies outside
-// comes when it is asked again.
+// A flame chart on the canvas: calls over time, the outermost on top. The window is any part of the time: the wheel
+// zooms at the pointer, dragging and keys move. Boxes are those of the window last requested from the server; other
+// parts appear after the next request.
 
 import type { ChartCall, FlameData } from './data';
 import { FlameView, ROW, type FlameEvents } from './view';
@@ -17,7 +17,7 @@ function tickStep(least: number): number {
 	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least)!;
 }
 
-// A time with as many places as its neighbors need to differ.
+// A time with as many digits as neighboring ticks need to differ.
 function tickText(ns: number, step: number): string {
 	const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] : step >= 1e3 ? ['µs', 1e3] : ['ns', 1] as [string, number];
 	return `${(ns / (size as number)).toLocaleString('en', { maximumFractionDigits: 0 })} ${unit}`;
@@ -26,7 +26,7 @@ function tickText(ns: number, step: number): string {
 export class TimeView extends FlameView {
 	private readonly pointers = new Map<number, PointerEvent>();
 	private traveled = 0;
-	private call: ChartCall | null = null;		// the match that was gone to
+	private call: ChartCall | null = null;		// the selected match
 	private callIsShown = true;
 	private readonly told: (from: number, to: number) => void;
 
@@ -49,7 +49,7 @@ export class TimeView extends FlameView {
 		super.destroy();
 	}
 
-	// Dragging is no click.
+	// Dragging is not a click.
 	get wasDragged(): boolean {
 		return this.traveled > DRAG_PX;
 	}
@@ -62,7 +62,7 @@ export class TimeView extends FlameView {
 		return Math.ceil(this.cssWidth * (devicePixelRatio || 1));
 	}
 
-	// Other boxes of the same chart, or of another one.
+	// Sets other boxes of the same chart, or of another one.
 	setBoxes(data: FlameData, window: [number, number] | null): void {
 		const first = !this.data;
 		this.data = data;
@@ -75,7 +75,7 @@ export class TimeView extends FlameView {
 		this.markCall();
 	}
 
-	// Brings a call into sight, wide enough to be seen, and marks it.
+	// Shows a call, wide enough to be visible, and marks it.
 	showCall(call: ChartCall): void {
 		const { from_ns: from, to_ns: to } = call, length = to - from, now = this.right - this.left, width = length * SEEN < now ? length * 30 : now;
 		this.call = call;
@@ -85,7 +85,7 @@ export class TimeView extends FlameView {
 		this.markCall();
 	}
 
-	// As soon as it has a box of its own.
+	// Done as soon as it has a box of its own.
 	private markCall(): void {
 		const d = this.data!, { call } = this, depth = call?.depth || 0, end = d.offsets[depth + 1];
 		this.focused = -1;
@@ -103,7 +103,7 @@ export class TimeView extends FlameView {
 		this.want();
 	}
 
-	// Nothing outside of the chart is shown, and no less than can be distinguished.
+	// Limits the window to the chart, and to a width that can be distinguished.
 	showWindow(from: number, to: number): void {
 		const length = this.data?.total || 1, width = Math.min(length, Math.max(Math.min(LEAST_NS, length), to - from));
 		const middle = (from + to) / 2, left = Math.max(0, Math.min(length - width, middle - width / 2));
@@ -162,7 +162,7 @@ export class TimeView extends FlameView {
 
 	private readonly wheeled = (e: WheelEvent) => {
 		if (!this.data || (e.shiftKey && !e.deltaX))
-			return;		// the rows scroll
+			return;		// the rows scroll instead
 		e.preventDefault();
 		if (Math.abs(e.deltaX) > Math.abs(e.deltaY))
 			this.moveBy(e.deltaX / this.cssWidth);

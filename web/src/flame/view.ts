@@ -1,9 +1,10 @@
 // The flame graph on a canvas. It knows neither the page's framework nor the server: data, zoom and matches are set
-// from outside, and what a person does is told to the callbacks.
+// from outside, and callbacks report what the user does.
 //
-// A drawing costs what is visible: each row is entered by bisection, and a run of boxes narrower than half a pixel is
-// grey. All boxes of a row become one line of pixels, and all lines are then stretched to the height of rows, since a rectangle of the
-// canvas costs a hundred times what these few pixels do. The canvas is as high as its window only; the rows scroll beneath it.
+// The cost of drawing depends on what is visible: each row is entered by bisection, and a run of boxes narrower than
+// half a pixel is grey. All boxes of a row become one line of pixels, and all lines are then stretched to the height
+// of rows, since a canvas rectangle costs a hundred times as much as these few pixels. The canvas is only as high as
+// its window; the rows scroll beneath it.
 
 import { walk, type FlameData } from './data';
 import { colorOf, readTheme, type Theme } from './colors';
@@ -14,13 +15,14 @@ import { onPrint } from './print';
 export const ROW = 19;
 const PAD = 4;
 const LABEL = 22;		// pixels that a label needs
-const DIM = 0.55;		// of what is below the zoomed box, whose pixels let the background through
+const DIM = 0.55;		// opacity of what is below the zoomed box, through which the background shows
 const DIMMED = Math.round(255 * DIM) << 24 | 0xffffff;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
-export const PRINTED = 300;		// rows on paper, where each costs time
+export const PRINTED = 300;		// rows on paper, where each takes time
 
-// Colors of boxes that are not those of the theme: one color per box, with black text on each, or `darkText` on a dark page.
+// Colors of boxes that differ from the theme's: one color per box, with black text on each, or `darkText` on a dark
+// page.
 export interface Paint {
 	fill(box: number, dark?: boolean): string;
 	darkText?: string;
@@ -34,11 +36,11 @@ export interface FlameEvents {
 	zoom(box: number): void;
 	hover(box: number, x: number, y: number): void;		// -1: nothing; in pixels of the window
 	focus(box: number): void;				// by keyboard
-	open?(box: number): void;				// "f" was pressed, or the box clicked with Ctrl
+	open?(box: number): void;				// "f" was pressed, or the box Ctrl-clicked
 	next(step: number): void;				// "n" or "N"
 }
 
-// Would a cut there leave the first half of a character that takes two?
+// Whether a cut there would split a surrogate pair.
 function isHalf(text: string, at: number): boolean {
 	return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 }
@@ -47,7 +49,7 @@ export class FlameView {
 	protected readonly canvas = document.createElement('canvas');
 	private readonly spacer = document.createElement('div');
 	protected readonly context: CanvasRenderingContext2D;
-	private readonly lines = document.createElement('canvas').getContext('2d')!;	// a line of pixels for each row
+	private readonly lines = document.createElement('canvas').getContext('2d')!;	// one line of pixels per row
 	private image: ImageData | null = null;
 	private linePixels = new Uint32Array();
 	private readonly textWidths = new Map<string, number>();
@@ -55,7 +57,7 @@ export class FlameView {
 	private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
 	private readonly unwatch = onPrint((on) => this.print(on));
 	private onPaper = false;
-	private scrolledTo = 0;		// before it was printed
+	private scrolledTo = 0;		// scroll position before printing
 	private scale = 1;		// pixels of the canvas per pixel of the page
 	protected data: FlameData | null = null;
 	protected theme: Theme;
@@ -63,23 +65,23 @@ export class FlameView {
 	private colors = new Uint32Array();			// by frame, 0: not needed yet
 	private faint = new Uint32Array();
 	private paint: Paint | null = null;
-	private hits: Uint32Array | null = null;		// matches in boxes before this one
+	private hits: Uint32Array | null = null;		// number of matches before each box
 	private zoomed = 0;
 	private zoomedDepth = 0;
 	protected focused = -1;
 	protected hovered = -1;
 	private touched = -1;
 	protected inverted = false;
-	protected above = 0;		// pixels over the rows that do not scroll
+	protected above = 0;		// pixels above the rows that do not scroll
 	protected left = 0;		// the visible part, in values
 	protected right = 1;
 	private frameWanted = 0;
 	private animation = 0;
 	protected cssWidth = 0;
 	protected cssHeight = 0;
-	private below = 0;		// pixels between the window and the root's row, as of this height
+	private below = 0;		// pixels between the window and the root's row, at this height
 
-	// `ownKeys` is false where the page listens for keys itself.
+	// `ownKeys` is false if the page handles keys itself.
 	constructor(protected readonly box: HTMLElement, protected readonly events: FlameEvents, ownKeys = true) {
 		this.context = this.canvas.getContext('2d', { alpha: false })!;
 		this.theme = readTheme(this.scheme.matches);
@@ -112,7 +114,8 @@ export class FlameView {
 
 	// --- The shown part ---
 
-	// With `stays` the data answers the same question as before: the scroll position and the mark stay, the latter if its box is still there.
+	// With `stays` the data answers the same query as before: scroll position and mark are kept, the latter if
+	// its box still exists.
 	setData(data: FlameData, zoomed: number, stays = false): void {
 		this.focused = stays ? this.markedIn(data) : -1;
 		stays &&= !!this.data;
@@ -146,7 +149,7 @@ export class FlameView {
 		this.animateTo(this.data.start[box], this.data.start[box] + this.data.width[box]);
 	}
 
-	// By frame, or by box.
+	// Indexed by frame, or by box.
 	setMatch(match: ArrayLike<number> | null, byBox = false): void {
 		const frame = this.data?.frame, hits = this.hits = match && frame ? new Uint32Array(frame.length + 1) : null;
 		frame?.forEach((f, i) => hits && (hits[i + 1] = hits[i] + match![byBox ? i : f]));
@@ -176,7 +179,7 @@ export class FlameView {
 		this.want();
 	}
 
-	// The width of a box now, in pixels; 0 if it is outside.
+	// The current width of a box in pixels; 0 if it is outside.
 	private shownWidth(box: number): number {
 		const d = this.data!, k = this.cssWidth / (this.right - this.left);
 		const l = Math.max(d.start[box], this.left), r = Math.min(d.start[box] + d.width[box], this.right);
@@ -222,7 +225,7 @@ export class FlameView {
 		this.keepBelow();
 	}
 
-	// It comes after the callbacks of a frame, and an empty canvas must not be seen.
+	// Runs after the callbacks of a frame, when an empty canvas must not become visible.
 	private resize(): void {
 		if (!this.onPaper && (this.box.clientWidth !== this.cssWidth || this.box.clientHeight !== this.cssHeight)) {
 			this.measure(!this.cssHeight);
@@ -255,7 +258,7 @@ export class FlameView {
 		this.want();
 	}
 
-	// A window that has grown scrolls by itself before it is measured, so the distance must have been noted before.
+	// A growing window scrolls by itself before it is measured, so the distance must have been stored before.
 	private keepBelow(): void {
 		if (this.onPaper || this.box.clientHeight !== this.cssHeight)
 			return;
@@ -324,7 +327,7 @@ export class FlameView {
 		this.outline(this.focused, 2);
 	}
 
-	// Returns the boxes of each row that have room for a word.
+	// Returns the boxes of each row that have room for text.
 	private paintLines(depths: number[]): number[][] {
 		const width = this.canvas.width, height = depths.length, g = this.lines;
 		if (!this.image || this.image.width !== width || this.image.height < height) {
@@ -345,13 +348,14 @@ export class FlameView {
 		const named: number[] = [], found = this.hits && this.matchInk() & dim;
 		let greyTo = -1;
 
-		// A match stays in sight whatever shares its first pixel.
+		// A match stays visible whatever shares its first pixel.
 		const fill = (ink: number, from: number, to: number) => line.fill(ink, found && ink !== found && line[from] === found >>> 0 ? from + 1 : from, to);
 		for (let i = d.firstAfter(depth, left); i < end && start[i] < right; i++) {
 			const w = width[i] * k, from = (start[i] - left) * k;
 			if (w < 0.5) {
 				const half = Math.floor(from * 2), at = half >> 1, first = i;
-				// All that starts within the same half pixel is part of the same run, but for the last one if it is wide.
+				// Everything that starts within the same half pixel is part of the same run, except
+				// the last one if it is wide.
 				const last = this.skipTo(i + 1, end, left + (half + 1) / (2 * k)) - 1;
 				i = last > i && width[last] * k >= 0.5 ? last - 1 : last;
 				const ink = this.isHit(first, i + 1) ? found! : grey;
@@ -439,7 +443,7 @@ export class FlameView {
 		g.strokeRect(x + thick / 2, y + thick / 2, w - thick - 0.5, ROW - 1 - thick);
 	}
 
-	// The longest form of a name that fits: whole, without namespace or folder, without class, or cut.
+	// The longest form of a name that fits: whole, without namespace or folder, without class, or truncated.
 	private label(name: string, room: number): string {
 		const forms = shorterNames(visible(name)), last = forms[forms.length - 1];
 		for (const form of forms)
@@ -469,7 +473,7 @@ export class FlameView {
 		this.want();
 	};
 
-	// All rows, in light colors. It is drawn at once: between this and the paper there is no other frame.
+	// Draws all rows in light colors, immediately: there is no other frame before printing.
 	private print(on: boolean): void {
 		if (on === this.onPaper)
 			return;
@@ -499,7 +503,7 @@ export class FlameView {
 		this.events.hover(box, event.clientX, event.clientY);
 	};
 
-	// A finger leaves whenever it is lifted, before its click comes.
+	// A finger leaves whenever it is lifted, before its click arrives.
 	private readonly pointerLeft = (event: PointerEvent) => {
 		if (event.pointerType === 'mouse')
 			this.leftCanvas();
@@ -512,7 +516,7 @@ export class FlameView {
 		this.events.hover(-1, 0, 0);
 	};
 
-	// A finger cannot hover: its first touch shows what a box is, the second one on it zooms.
+	// A finger cannot hover: its first touch describes a box, the second one on it zooms.
 	private readonly clicked = (event: MouseEvent) => {
 		const box = this.boxAt(event), byFinger = (event as PointerEvent).pointerType === 'touch';
 		if (byFinger && box !== this.touched) {

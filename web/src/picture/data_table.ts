@@ -1,4 +1,4 @@
-// The same content as a table: for screen readers, for copying, and for whoever prefers numbers.
+// The same content as a table: for screen readers, for copying, and for people who prefer numbers.
 
 import { functionRows, rounded, type FlameData } from '../flame/data';
 import { button, html } from './dom';
@@ -13,7 +13,7 @@ interface Line {
 	total: number;
 	before: number;
 	after: number;
-	limit: boolean;		// total, before and after are at most that
+	limit: boolean;		// total, before and after are upper limits
 }
 
 type Key = Exclude<keyof Line, 'limit'> | 'delta';

@@ -1,4 +1,4 @@
-// Numbers as src/render/table.c writes them.
+// Numbers in the encoding of src/render/table.c.
 
 const digit = (text: string, at: number) => {
 	const c = text.charCodeAt(at);
@@ -29,7 +29,7 @@ export class Digits {
 	}
 }
 
-// #rrggbb of four digits each.
+// Decodes #rrggbb from four digits each.
 export function rgb(text: string): string[] {
 	const colors: string[] = [];
 	for (let at = 0; at < text.length; at += 4) {

@@ -1,4 +1,4 @@
-// Elements of XHTML, which stand in an SVG's foreignObject as well as in a page.
+// XHTML elements, which work in an SVG's foreignObject as well as in a page.
 
 const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
 

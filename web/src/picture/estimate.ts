@@ -1,11 +1,11 @@
-// Words of a picture whose boxes are an estimate: what functions took, and what a box is drawn as. The same as
+// Texts for a picture whose boxes are an estimate: values of functions, and the width of a box. Same as in
 // src/render/frames.c.
 
 import type { FlameData } from '../flame/data';
 import type { Exact } from '../flame/exact';
 import { amount, atMost, difference, percent, type Unit } from './words';
 
-// Wherever it stands.
+// Independent of its boxes.
 function functionTook({ known, ofCalls, sides }: Exact, f: number, unit: Unit): string {
 	const [one, other] = sides, limit = known[f] === 2;
 	if (!known[f])
@@ -29,12 +29,12 @@ export function estimateTitle(d: FlameData, exact: Exact, box: number, unit: Uni
 	return `${d.name(box)} (${functionTook(exact, d.frame[box], unit)}${box ? 'estimated here ' : ''}${boxTook(d, exact, box, unit)})`;
 }
 
-// In front of what a search matched: what is known of all of one profile is right or a limit; parts of it are estimates.
+// The sign before a matched share: for a whole profile it is exact or a limit; parts of it are estimates.
 export function matchedSign(whole: FlameData, zoomed: number, isLimit: boolean): string {
 	return !whole.whole || zoomed > 0 || whole.before ? '≈ ' : isLimit ? '≤ ' : '';
 }
 
-// The whole that the shares of a table are of.
+// The base of shares in a table.
 export function tableWhole(d: FlameData, exact: Exact, within: number): number {
 	return d.whole && within === 0 ? Math.max(...exact.sides.map((side) => side.whole)) : d.width[within];
 }

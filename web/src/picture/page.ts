@@ -1,4 +1,4 @@
-// Everything that a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the
+// All interaction with a picture, independent of drawing: zoom, search, filters, undo, other ways to draw it, the
 // table, keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
 import { matchedRange, matchNames, nextMatch, searchBoxes, walk, zoomShowing, type FlameData, type Found } from '../flame/data';
@@ -20,13 +20,13 @@ export interface View {
 	setZoom(box: number): void;
 	setMatch(match: Uint8Array | null): void;
 	setInverted(inverted: boolean): void;
-	setPaint(paint: Paint, name: string): void;	// the name tells paints apart; '' is that of the document
+	setPaint(paint: Paint, name: string): void;	// the name identifies a paint; '' is that of the document
 	setFocus(box: number): void;
-	isDrawn?(box: number): boolean;		// whether it can be seen; all can unless this says otherwise
+	isDrawn?(box: number): boolean;		// whether it is visible; by default all are
 	flush?(): void;			// draws what the setters have changed
 }
 
-export type Attributes = [group: string, link: string, title: string];		// markup, ready to be put into tags
+export type Attributes = [group: string, link: string, title: string];		// markup to insert into tags
 
 export interface About extends Unit {
 	nameType: string;
@@ -35,9 +35,9 @@ export interface About extends Unit {
 	inverted: boolean;
 	colorBy: ColorBy;
 	self?: boolean;				// of a difference: State.self
-	widthOf?: Meaning;			// '' unless given
+	widthOf?: Meaning;			// '' by default
 	chance?: Chance;		// of a difference of samples
-	fills: Record<ColorBy, string>;		// the color of each frame, one after the other (digits.ts)
+	fills: Record<ColorBy, string>;		// the color of each frame, concatenated (digits.ts)
 	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
 	negate?: boolean;			// of a difference: colors of more and less swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
@@ -51,7 +51,7 @@ export interface Place {
 	say(text: string): void;
 	matched(text: string, share: string): void;
 	table(twin: HTMLElement | null): void;
-	resized(): void;				// the bar may have other rows now
+	resized(): void;				// the bar may have a different number of rows now
 }
 
 const MATCH = '#8a2be2', MATCH_TEXT = '#ffffff';
@@ -59,14 +59,14 @@ const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so 
 const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
 const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
 
-// Decodes markup that has entities and no elements.
+// Decodes markup that has entities but no elements.
 function plainText(markup: string): string {
 	return parse(`<title>${markup}</title>`).textContent!;
 }
 
 export class Page {
 	private data: FlameData;
-	private unreversed: FlameData;	// the same stacks; turned over by a script they lack their narrowest ends
+	private unreversed: FlameData;	// the same stacks; a script's reversal omits their narrowest ends
 	private zoomed = 0;
 	private cursor = -1;
 	private found: Found | null = null;
@@ -79,7 +79,7 @@ export class Page {
 	private readonly isDifference: boolean;
 	private readonly twin: DataTable;
 	private hasTwin = false;
-	private made = '';		// which data `data` is
+	private made = '';		// identifies the current `data`
 	view!: View;
 
 	private readonly undo = button(icon('undo'), 'Undo (Ctrl-Z)', () => this.steps.go(-1));
@@ -106,7 +106,7 @@ export class Page {
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
 		this.data = this.unreversed = base;
 		this.trial = newTrial(base.names, () => {
-			this.made = '';		// it may be the pattern of a filter
+			this.made = '';		// it may be a filter's pattern
 			this.refresh();
 		});
 		this.isDifference = WITH_CHANGES && !!base.before;
@@ -140,9 +140,9 @@ export class Page {
 		window.addEventListener('keydown', (e) => this.key(e));
 	}
 
-	// --- From the state to what is seen ---
+	// --- From the state to the display ---
 
-	// Called once, when there is a view. `before` may change what the address says.
+	// Called once there is a view. `before` may change the state from the URL.
 	begin(before: (state: State) => State = (s) => s): void {
 		this.state = before(fromFragment(location.hash, this.start));
 		this.refresh();
@@ -201,7 +201,7 @@ export class Page {
 		return d.start[box] >= end || d.start[box] + d.width[box] <= d.start[zoomed];
 	}
 
-	// Other data when other stacks are wanted. Returns true if they are other ones than before.
+	// Derives data when other stacks are requested. Returns true if the data has changed.
 	private makeData(): boolean {
 		const { filters, reversed, meaning } = this.state, key = JSON.stringify([filters, reversed, meaning]);
 		if (key === this.made)
@@ -378,7 +378,7 @@ export class Page {
 		this.change({ ignoreCase: !this.state.ignoreCase });
 	}
 
-	// The subject of the filters: the search, or else the marked or zoomed frame.
+	// The pattern that filters use: the search, or else the marked or zoomed frame.
 	private subject(): string {
 		if (this.state.search)
 			return this.found ? this.state.search : '';

@@ -1,5 +1,5 @@
-// The state of the page in its address: by names and not by pixels, so that a link fits when the picture has been drawn again
-// from newer data. Each step is an entry of the browser's history, so that Back is undo.
+// The state of the page in its URL: by names instead of pixels, so that a link still works when the picture has been
+// redrawn from newer data. Each step is an entry of the browser's history, so that Back means undo.
 
 import { MEANINGS, type Meaning } from '../flame/derive';
 
@@ -20,7 +20,7 @@ export interface State {
 	inverted: boolean;
 	color: ColorBy;
 	meaning: Meaning;
-	self: boolean;			// differences of what frames took themselves, not of all below them
+	self: boolean;			// color by self instead of total differences
 }
 
 const COLORS: ColorBy[] = ['function', 'layer', 'package'];
@@ -75,7 +75,7 @@ export function fromFragment(fragment: string, start: State): State {
 	return s;
 }
 
-// The steps that were made. Some viewers give a document no history; then the list alone serves undo.
+// The steps made so far. Some viewers have no history for documents; then this list alone serves undo.
 export class Steps {
 	private list: string[];
 	private at: number;
@@ -89,7 +89,7 @@ export class Steps {
 		this.list[this.at] = location.hash || '#';
 		this.mirror('replaceState', location.hash || '#');
 		addEventListener('popstate', (e) => {
-			// An address typed by hand is a step that nobody added.
+			// A URL typed by hand is a step that was not added here.
 			const at = (e.state as { strobe?: number } | null)?.strobe;
 			this.at = at ?? this.list.push(location.hash) - 1;
 			this.lastKind = '';
@@ -100,7 +100,7 @@ export class Steps {
 	get canUndo(): boolean { return this.at > 0; }
 	get canRedo(): boolean { return this.at + 1 < this.list.length; }
 
-	// Steps of one kind that follow each other, such as letters typed, are one; '' is a kind of its own each time.
+	// Consecutive steps of one kind, such as typed letters, are merged; '' is never merged.
 	add(fragment: string, kind: string): void {
 		if (fragment === (this.list[this.at] || location.hash || '#'))
 			return;

@@ -1,6 +1,6 @@
-// The script in an SVG flame graph. The frames stand in the document as elements for whoever runs no script, and as
-// numbers in the table "profile" (src/render/table.c). This draws from the numbers: only what can be seen becomes an
-// element, so that 76,000 frames zoom as quickly as 76.
+// The script in an SVG flame graph. The document has frames as elements, for viewers without scripts, and as numbers
+// in the table "profile" (src/render/table.c). This draws from the numbers: only visible frames become elements, so
+// that 76,000 frames zoom as quickly as 76.
 
 import { ABOUT_NOTHING, FlameData, wholeOf, type Whole } from '../flame/data';
 import { Exact, type ExactTable } from '../flame/exact';
@@ -25,13 +25,13 @@ interface Table extends About {
 	drawnMin: number;		// px
 	narrowFill: string;
 	names?: string[];
-	more?: string[];		// behind the names that are in titles
+	more?: string[];		// after the names in titles
 	places?: string[];
 	count: number;
 	all: number;
 	boxes: string;
 	sides?: string;
-	scale?: number;		// of the values before
+	scale?: number;		// factor of the values before
 	sums?: string;
 	exact?: ExactTable;
 	beyond?: number;
@@ -40,7 +40,7 @@ interface Table extends About {
 
 const FEWEST = 200, MOST = 700;	// elements of a redrawn picture, in sight or near it: those with room for a label, within these bounds
 const LABEL = 3;		// characters
-const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
+const NEAR = 1;			// px: boxes narrower than a pixel are merged if they are closer than that
 const BAR_GAP = 8, TABLE_HEIGHT = 420, LINE = 16, NARROWEST = 240;
 
 // Without its share: "name (1,234 samples, 5.67%)".
@@ -49,10 +49,10 @@ function nameIn(frame: Element): string {
 	return title.slice(0, title.lastIndexOf(' ('));
 }
 
-// A narrow picture shows the beginning of a line.
+// A narrow picture shows only the beginning of a line.
 const whole = (line: Element): string => line.getAttribute('data-whole') ?? line.textContent!;
 
-// The values of functions in the whole profile: the root's 0, then those of each name.
+// The values of functions in the whole profile: 0 for the root, then those of each name.
 function readSums(t: Table, names: number): Whole | undefined {
 	const digits = new Digits(t.sums || ''), sums = { first: new Float64Array(names), second: new Float64Array(names), unlisted: t.unlisted || 0 };
 	for (let i = 1; t.sums && i < names; i++) {
@@ -62,8 +62,8 @@ function readSums(t: Table, names: number): Whole | undefined {
 	return t.sums ? sums : undefined;
 }
 
-// Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went, and
-// `drawn` are the boxes that are elements, by their number in the table.
+// Converts the preorder of src/render/table.c to the engine's order by depth. `number` maps boxes of the table to the
+// result, and `drawn` has boxes that are elements, by their number in the table.
 function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; number: Uint32Array; drawn: number[] } {
 	const { count, names = [], sides } = t, fills: string[] | undefined = t.names || sides ? undefined : t.drawnFills = [], digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all], drawn: number[] = [];
 	const depth = new Uint32Array(count), from = new Float64Array(count), wide = new Float64Array(count), name = new Uint32Array(count);
@@ -117,12 +117,12 @@ class SvgView implements View {
 	private match: Uint8Array | null = null;
 	private inverted: boolean;
 	private paint: Paint | null = null;
-	private painted = '';		// which colors; '' are those of the document
+	private painted = '';		// current colors; '' are those of the document
 	private focused = -1;
 	private hasTurned = false;
-	private dirty = true;			// other boxes, places or colors
+	private dirty = true;			// boxes, places or colors have changed
 	private matchChanged = false;
-	private least: number;			// boxes at least that wide are elements, in the rows that may have some
+	private least: number;			// boxes at least that wide are elements, in rows near the window
 	private isPrinted = false;
 	private near: [first: number, last: number] = [0, Infinity];	// these rows, by depth
 	private drawn: [box: number, element: Element][];
@@ -134,7 +134,7 @@ class SvgView implements View {
 	private readonly rows: number;
 	private touched = -1;
 	title: (box: number) => string = () => '';
-	turned: () => void = () => {};		// the root is elsewhere now
+	turned: () => void = () => {};		// the root has moved
 
 	constructor(private readonly root: SVGSVGElement, private readonly frames: SVGGElement, private readonly t: Table,
 		elements: NodeListOf<Element>, private readonly base: FlameData, number: Uint32Array, drawn: number[], private readonly events: FlameEvents) {
@@ -182,7 +182,7 @@ class SvgView implements View {
 		this.dirty ||= width !== this.width;
 		this.width = width;
 	}
-	// Rows that come into sight get their elements; on paper all do.
+	// Creates the elements of rows that become visible; for printing, of all rows.
 	look(isPrinted = this.isPrinted): void {
 		const [first, last] = this.inSight(), [from, to] = this.near, changed = isPrinted !== this.isPrinted;
 		this.isPrinted = isPrinted;
@@ -216,7 +216,7 @@ class SvgView implements View {
 		return { x: t.margin + (from - left) * this.k, y: this.rowTop(depth), width: Math.max(0, to - from) * this.k, height: t.frameHeight - t.gap };
 	}
 
-	// The depths of the rows in the window.
+	// The depths of the visible rows.
 	private inSight(): [first: number, last: number] {
 		const t = this.t, ctm = this.root.getScreenCTM()?.inverse(), at = (y: number) => new DOMPoint(0, y).matrixTransform(ctm).y;
 		const [top, bottom] = ctm ? [at(0), at(innerHeight)] : [0, t.height];
@@ -257,7 +257,8 @@ class SvgView implements View {
 			this.cursor.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	}
 
-	// Boxes that stand on the zoomed one, row by row, as far as there is paper. Not all of them are wide enough to be drawn.
+	// Visits boxes on top of the zoomed one, row by row, within the picture. Not all of them are wide enough to
+	// be drawn.
 	private eachRow(act: (low: number, high: number, depth: number) => void): void {
 		const d = this.data;
 		let low = this.zoomed, high = this.zoomed + 1;
@@ -271,7 +272,7 @@ class SvgView implements View {
 		return depth >= this.near[0] && depth <= this.near[1];
 	}
 
-	// The least width that an element may have.
+	// The smallest width of an element.
 	private leastElement(): number {
 		const wide: number[] = [], { width } = this.data, pixel = 1 / this.k;
 		this.eachRow((low, high, depth) => {
@@ -283,8 +284,8 @@ class SvgView implements View {
 		return wide.length > rank ? wide.sort((a, b) => b - a)[rank] + Number.EPSILON : pixel;
 	}
 
-	// The elements of the document come back when they fit again. As long as they are there nothing is moved: that would
-	// have the browser lay all of them out once more.
+	// The document's original elements are restored when they fit again. While they are present nothing is moved,
+	// since the browser would have to lay out all of them again.
 	private draw(): void {
 		if (this.isOriginal) {
 			if (this.drawn !== this.original)
@@ -330,7 +331,7 @@ class SvgView implements View {
 		return (forms.find((form) => form.length <= room) || [...forms[forms.length - 1].slice(0, room - 2), '..']).join('');
 	}
 
-	// Classes of the elements that are there: dimmed callers, matches.
+	// Sets classes of existing elements: dimmed callers, matches.
 	private mark(): void {
 		const d = this.data, above = d.total > 0 ? d.depthOf(this.zoomed) : 0, hits = this.match;
 		for (const [i, g] of this.drawn) {
@@ -346,8 +347,8 @@ class SvgView implements View {
 		return [...of].map(([fill, pieces]) => svg('path', { class: name, fill, d: pieces.join('') }));
 	}
 
-	// Boxes that are no elements: one path for each color, and one for all that are narrower than a pixel, whose
-	// neighbors flow together. With `hits` only what matches, in the color of matches.
+	// Draws boxes without elements: one path per color, and one for all that are narrower than a pixel, where
+	// neighbors are merged. With `hits` draws only matches, in their color.
 	private narrowPaths(hits: Uint8Array | null): Map<string, string[]> {
 		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed];
 		const hidden = k > 0 ? t.drawnMin / k : 0;
@@ -409,8 +410,8 @@ class SvgView implements View {
 		this.events.hover(i, e.clientX, e.clientY);
 	}
 
-	// A finger cannot hover: its first touch shows what a box is, the second one on it zooms. Links of --nameattr open
-	// with Ctrl, as in flamegraph.pl's pictures.
+	// A finger cannot hover: its first touch describes a box, the second one on it zooms. Links of --nameattr
+	// open with Ctrl, as in flamegraph.pl's pictures.
 	private clicked(e: MouseEvent): void {
 		const i = this.position(e), byFinger = (e as PointerEvent).pointerType === 'touch';
 		if (i < 0 || e.button !== 0 || e.ctrlKey || e.metaKey)
@@ -428,7 +429,7 @@ class SvgView implements View {
 	}
 }
 
-// --- The document: a bar above the picture, a table below it, both and the words at the foot kept in sight ---
+// --- The document: a bar above the picture, a table below it; both and the text at the foot stay visible ---
 
 class Paper {
 	private readonly head = svg('g', { id: 'head' });
@@ -440,7 +441,7 @@ class Paper {
 	private readonly details: Element;
 	private readonly matchedText: Element;
 	private readonly twinHole = svg('foreignObject', { class: 'twin-hole' });
-	private readonly isAlone: boolean;		// in its window, not part of a page
+	private readonly isAlone: boolean;		// has its own window, not part of a page
 	readonly bar = html('div', { class: 'controls' });
 	private said = '';
 	private lines = 1;
@@ -458,7 +459,7 @@ class Paper {
 		this.matchedText.setAttribute('aria-live', 'polite');
 		root.querySelectorAll('#title, #subtitle').forEach((e) => this.headings.push([e, whole(e)]));
 		this.hole = svg('foreignObject', { x: t.margin, width: t.width - 2 * t.margin, height: 400 }, this.bar);
-		if (this.isAlone && t.fluid)		// phones lay out for 980 px otherwise
+		if (this.isAlone && t.fluid)		// otherwise phones lay out for 980 px
 			root.prepend(html('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }));
 		if (this.isAlone)
 			root.style.setProperty('--ground', root.querySelector('#background stop:last-child')?.getAttribute('stop-color') || '');
@@ -482,7 +483,7 @@ class Paper {
 		this.wrap();
 	}
 
-	// The words at the foot in as many lines as they need, above what matched if there is no room beside it.
+	// Breaks the text at the foot into lines, above the matched share if there is no room beside it.
 	private wrap(): void {
 		const { t } = this, room = Math.max(8, Math.floor((this.width - 2 * t.margin) / t.characterWidth)), parts: string[] = [];
 		for (let at = 0; at < this.said.length; at += room)
@@ -494,7 +495,7 @@ class Paper {
 		this.keepInSight();
 	}
 
-	// The width of the window, unless the picture has one of its own.
+	// Uses the width of the window, unless the picture has a fixed one.
 	private widen(): boolean {
 		const width = this.t.fluid && this.isAlone ? Math.max(NARROWEST, this.root.clientWidth || innerWidth) : this.t.width;
 		if (width === this.width)
@@ -519,8 +520,8 @@ class Paper {
 		element.append(svg('title', {}, text));
 	}
 
-	// The bar stands above the picture's own paper, whatever number of rows it needs. They may cause a scroll bar,
-	// which takes some of the width.
+	// The bar is above the picture, whatever its number of rows. They may cause a scroll bar, which takes some of
+	// the width.
 	fit(): void {
 		const before = this.width;
 		for (let i = 0; i < 3 && (this.widen() || i === 0); i++)
@@ -566,7 +567,7 @@ class Paper {
 		this.keepInSight();
 	}
 
-	// Scroll to where the frames in view begin: a high picture has them at its foot.
+	// Scrolls to the zoomed frames, which are at the foot of a high picture.
 	showRow(top: number, isRoot: boolean, inverted: boolean): void {
 		const { t } = this;
 		if (this.isAlone)

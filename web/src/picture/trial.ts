@@ -1,14 +1,15 @@
-// Regular expressions that people type are tried in a worker before the page uses them: one that takes for ever takes a thread that can
-// be ended, and not the page.
+// Users' regular expressions are tried in a worker before the page uses them: one that never ends blocks only that
+// thread, which can be terminated.
 
 const DEADLINE = 1000;	// ms
 const TRY = 'onmessage=e=>{for(const n of e.data[0])e.data[1].test(n);postMessage(0)}';
 
-// Two repetitions, or one and a choice, or many choices. All else takes at most the square of a name's length, times 2 per choice.
+// Two repetitions, or one and an alternative, or many alternatives. Other patterns take at most the square of a
+// name's length, times 2 per alternative.
 const SLOW = /[*+?{].*[*+?{|]|\|(.*[*+?{]|(.*\|){9})/;
 
-// Says of a pattern whether it came to an end over all names in time; undefined while that is not known. `ended` is called when it is. Where
-// the viewer permits no workers, slow patterns are given up.
+// Returns a function that tells whether matching a pattern against all names ended in time; undefined while unknown.
+// `ended` is called when that is known. If the viewer does not allow workers, slow patterns are rejected.
 export function newTrial(names: string[], ended: () => void): (pattern: RegExp) => boolean | undefined {
 	const results: Record<string, boolean | undefined> = {};
 	return (pattern) => {

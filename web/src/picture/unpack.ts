@@ -1,7 +1,7 @@
-// Runs the script of an SVG, which stands before this one compressed: as it is, it would be larger than most pictures.
-// src/render/embed.py packs it: deflate, 13 bits in 2 characters, digits of 91: those from "!" to "~", without &, < and >.
-// This waits for nothing, so that the document is drawn once, with the bar; and it evaluates nothing: what it unpacks is a
-// script element, which a content security policy allows by its hash or not.
+// Runs the script of an SVG, which precedes this one in compressed form: uncompressed, it would be larger than most
+// pictures. src/render/embed.py packs it: deflate, 13 bits in 2 characters, digits of 91: those from "!" to "~",
+// without &, < and >. It runs synchronously, so that the document is drawn once, with the bar; and it evaluates
+// nothing: the result is a script element, which a content security policy may allow by its hash.
 
 interface Code {
 	count: number[];		// codes of each length
@@ -47,7 +47,7 @@ function symbol({ count, symbols }: Code): number {
 	}
 }
 
-// Lengths of codes are coded themselves: 16 repeats the last one, 17 and 18 are zeros.
+// Code lengths are encoded themselves: 16 repeats the last one, 17 and 18 are zeros.
 function readLengths(code: Code, n: number): number[] {
 	const lengths: number[] = [];
 	while (lengths.length < n) {
@@ -58,13 +58,13 @@ function readLengths(code: Code, n: number): number[] {
 	return lengths;
 }
 
-// A number of `n` low bits, whose first value follows from how many numbers the codes before it stand for.
+// A number with `n` extra bits; its base follows from how many numbers the preceding codes represent.
 function extended(code: number, n: number): number {
 	const extra = Math.max(0, (code >> n) - 1);
 	return (extra ? (code & (1 << n) - 1 | 1 << n) << extra : code) + bits(extra);
 }
 
-// The stream is one block with codes of its own: embed.py refuses others.
+// The stream is a single dynamic block: embed.py refuses others.
 function readBlock(): void {
 	const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15], ofLengths = Array(19).fill(0);
 	at = 3;

@@ -1,23 +1,23 @@
-// Amounts as a picture says them.
+// Amounts in the notation of pictures.
 
 import { decimals, scaled, SIZES, TIMES } from '../amount';
 import { rounded } from '../flame/data';
 
 export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
-	countName: string | null;	// null: the unit says it all
+	countName: string | null;	// null: the unit is enough
 	factor?: number;		// factor of displayed values
-	fractions?: boolean;		// they have parts of counts then
+	fractions?: boolean;		// counts may then be fractions
 }
 
 const grouping = new Intl.NumberFormat('en-US');
 
 export const grouped = (v: number) => grouping.format(v);
 
-// A value that is a limit.
+// An upper limit.
 export const atMost = (text: string) => `≤${text}`;
 
-// Like C's rint(): a value halfway between two integers becomes the even one.
+// Like C's rint(): halfway cases round to even.
 function multiplied(v: number, factor: number): number {
 	const product = v * factor, rounded = Math.round(product);
 	return rounded - product === 0.5 && rounded % 2 ? rounded - 1 : rounded;
@@ -40,8 +40,8 @@ export function percent(part: number, whole: number): string {
 	return `${(whole ? 100 * part / whole : 0).toFixed(2)}%`;
 }
 
-// A frame's totals before and after, and its self values, as text: the same as src/render/difference.c. Points are percent of
-// everything before.
+// A frame's totals and self values before and after, as text: same as src/render/difference.c. Points are percent of
+// the whole before.
 export function difference([before, after]: [number, number], [ownBefore, ownAfter]: [number, number], [allBefore, allAfter]: [number, number],
 	unit: Unit, limits = false): string {
 	const limit = (text: string) => limits ? atMost(text) : text;
@@ -64,7 +64,7 @@ export function escapeRegExp(text: string): string {
 	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-// undefined if it is no regular expression.
+// undefined if it is not a valid regular expression.
 export function compile(text: string, ignoreCase: boolean): RegExp | null | undefined {
 	if (!text)
 		return null;
