@@ -358,6 +358,7 @@ static int init_wake(struct collector *c, struct err *err)
 
 static int start(struct collector *c, const struct collector_sink *sinks, size_t count, struct err *err)
 {
+	struct sink_worker *o;
 	int r;
 
 	if ((r = init_lock(c, err)) < 0 || (r = init_wake(c, err)) < 0 ||
@@ -366,7 +367,7 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
-		if ((r = collector_add_sink(c, &sinks[i], err)) < 0)
+		if ((r = collector_add_sink(c, &sinks[i], &o, err)) < 0)
 			return r;
 	return 0;
 }
@@ -536,14 +537,13 @@ size_t collector_sink_count(const struct collector *c)
 	return c->sink_count;
 }
 
-const char *collector_sink_url(const struct collector *c, size_t i)
+struct sink_worker *collector_sink(const struct collector *c, size_t i)
 {
 	assert(i < c->sink_count);
-	return c->active[i]->url;
+	return c->active[i];
 }
 
-const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i)
+const struct sink_counters *sink_worker_counters(const struct sink_worker *o)
 {
-	assert(i < c->sink_count);
-	return &c->active[i]->counters;
+	return &o->counters;
 }

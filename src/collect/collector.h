@@ -24,6 +24,7 @@
 #define COLLECTOR_OPEN_BATCHES	65536u	/* with ack tokens and in flight; with more, their sources wait */
 
 struct collector;
+struct sink_worker;		/* one sink within the collector; valid until the sink is closed */
 
 /* A run that arrived. */
 struct collector_run {
@@ -130,17 +131,13 @@ typedef void sink_closed_fn(void *data, const struct sink_leftover *left);
 
 /* At run time; the loop's thread. A removed sink is drained: batches queued for it still go there. `closed` is called, after
  * which the sink may be closed, once its queue is stored, once it has failed and stored nothing for `drain_ns`, or when the
- * collector is freed. The other sinks keep their order. COLLECTOR_SINKS at most, including removed ones until then. */
-int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
-void collector_remove_sink(struct collector *c, size_t i, sink_closed_fn *closed, void *data);
+ * collector is freed. COLLECTOR_SINKS at most, including removed ones until then. */
+int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct sink_worker **ret, struct err *err);
+void collector_remove_sink(struct collector *c, struct sink_worker *o, sink_closed_fn *closed, void *data);
 
-/* While they are held, removed sinks are not closed, and may be restored: they keep their queue, and become the last of the
- * active ones. `data` is that of collector_remove_sink. */
+/* While they are held, removed sinks are not closed, and may be restored: they are active again, with their queue. */
 void collector_hold_removed(struct collector *c, bool hold);
-void collector_restore_sink(struct collector *c, const void *data);
-
-/* Valid until `closed` returns. */
-const struct sink_counters *collector_removed_counters(const struct collector *c, const void *data);
+void collector_restore_sink(struct collector *c, struct sink_worker *o);
 
 /* Takes over queue_bytes, max_series and max_label_values; no other option can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);
@@ -161,8 +158,8 @@ uint64_t collector_unstored(struct collector *c);
 struct collector *collector_free(struct collector *c);
 
 const struct collector_counters *collector_counters(const struct collector *c);
-size_t collector_sink_count(const struct collector *c);
-const char *collector_sink_url(const struct collector *c, size_t i);
-const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i);
+size_t collector_sink_count(const struct collector *c);			/* active ones */
+struct sink_worker *collector_sink(const struct collector *c, size_t i);	/* first those of collector_new, in their order */
+const struct sink_counters *sink_worker_counters(const struct sink_worker *o);	/* of a removed sink, too */
 
 #endif

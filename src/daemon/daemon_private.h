@@ -1,4 +1,4 @@
-/* daemon_private.h: shared by the daemon (daemon.c) and the changes by SIGHUP (daemon_change.c). */
+/* daemon_private.h: shared by the files of the daemon: its start and end (daemon.c), and SIGHUP (daemon_change.c). */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
 
@@ -46,12 +46,20 @@ struct sink_options daemon_sink_options(const struct daemon_options *o);
 
 struct server_options daemon_server_options(const struct daemon_options *o);	/* those that need a restart */
 
-/* Replaces d->shown by what is in use now, and sets the options that change at run time, whose arrays are in it. */
-void daemon_show(struct daemon *d, struct server_options *ret);
+/* Shows the server's clients the sources and sinks that are in use or draining now. */
+void daemon_update_shown(struct daemon *d);
+
+/* --- feed_conflicts.c --- */
+
+/* Prefixes an error with the item of `from` or `to` that it is about, and with the item's place in the file. */
+int daemon_locate(const struct daemon *d, const char *option, const char *url, struct err *err);
+
+/* Checks the sources and sinks of `n` against each other, by their URLs: -EEXIST, or -E2BIG for too many sinks. */
+int daemon_check_conflicts(const struct daemon *d, const struct daemon_options *n, struct err *err);
 
 /* --- feed_open.c --- */
 
-/* Open what is not open yet, as far as the first error. -EEXIST if two sources read the same input or two sinks write to
+/* Open what is not open yet, until the first error. -EEXIST if two sources read the same input or two sinks write to
  * the same place, -EBUSY for a sink whose place is in use by one being closed, -E2BIG above the limits. */
 int daemon_open_page(struct daemon *d, struct err *err);		/* the store of the page, first */
 int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err);	/* for the next start */
@@ -76,7 +84,12 @@ void daemon_log_fixed(const struct daemon_options *o, const struct daemon_option
 /* --- daemon_change.c --- */
 
 void daemon_reload(struct daemon *d);
-void daemon_close_removed(struct daemon *d);	/* those sources of which everything is stored */
-void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each removed sink */
+void daemon_close_drained_sources(struct daemon *d);
+
+/* --- sink_drain.c --- */
+
+void daemon_drain_sink(struct daemon *d, struct feed *f);	/* closes it when the collector is done with it */
+void daemon_restore_sink(struct daemon *d, struct feed *f);	/* a draining one, while the collector holds them */
+void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each draining sink */
 
 #endif
