@@ -220,6 +220,7 @@ static void list_begin(struct list *l, const char *command)
 {
 	if (!l->count)
 		return;
+	assert(!l->words[0]);
 	l->words[0] = xstrdup(command);
 	l->sizes[0] = strlen(command);
 }
@@ -389,6 +390,7 @@ static char *name_all(const struct list *a, const struct list *b)
 	const size_t all = a->count + b->count, shown = all > 4 ? 3 : all;
 	struct buf text;
 
+	assert(all > 0);
 	buf_init(&text);
 	for (size_t i = 0; i < shown; i++) {
 		const char *word = i < a->count ? a->words[i + 1] : b->words[i - a->count + 1];

@@ -279,6 +279,7 @@ static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 		s->nodes[s->node_count]->number = (unsigned)s->node_count;
 		s->node_count++;
 	}
+	assert(s->nodes[number]->number == number);
 	if (!s->nodes[number]->connection)
 		connect_node(s, s->nodes[number]);
 	return s->nodes[number];

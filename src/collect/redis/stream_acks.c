@@ -50,7 +50,7 @@ static void confirm(struct stream_key *k, size_t n)
 		struct stream_ack *a = &k->acks[k->ack_first++];
 
 		stream_id_set_remove(&k->in_flight, a->id);
-		assert(!a->call || a->call->left > 0);
+		assert((!a->call || a->call->left > 0) && s->base.counters.pending > 0);
 		if (a->call)
 			a->call->left--;
 		s->base.counters.acked++;

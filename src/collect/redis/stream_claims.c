@@ -58,8 +58,10 @@ static void end_round(struct stream_key *k)
 
 static void on_listed(struct stream_key *k, const redisReply *reply)
 {
-	struct stream_id id = k->listed[k->listed_count - 1];
+	struct stream_id id;
 
+	assert(k->is_claiming && k->listed_count > 0);
+	id = k->listed[k->listed_count - 1];
 	k->listed_count--;
 	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->in_flight, id)) {
 		k->listed_lost++;
@@ -94,6 +96,7 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 
+	assert(k->is_claiming);
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
 		const redisReply *fields;
 		struct stream_id id;
@@ -147,6 +150,7 @@ static void request_content(struct stream_key *k)
 {
 	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
 
+	assert(k->claim_at <= k->claim_count);
 	if (!n) {
 		k->is_claiming = false;
 		k->claim_count = 0;
@@ -196,6 +200,7 @@ static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 {
 	size_t n = 0;
 
+	assert(k->is_claiming && k->claim_count > 0);
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && n < k->claim_count; i++) {
 		const redisReply *id = reply->element[i];
 
@@ -232,6 +237,7 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 {
 	int64_t idle_ms = k->source->options.claim_idle_ns / 1000000;
 
+	assert(k->is_claiming);
 	k->claim_count = k->listed_count = k->listed_lost = 0;
 	for (size_t i = 0; i < k->record_count; i++)
 		k->records[i].claimed = false;

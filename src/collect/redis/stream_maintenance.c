@@ -273,6 +273,7 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 {
 	const struct stream_options *o = &k->source->options;
 
+	assert(k->phase == KEY_READING);
 	if (now >= k->lease_ns && !k->asking)
 		stream_key_send_lease(k);
 	if (now >= k->lag_ns)

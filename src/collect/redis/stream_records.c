@@ -152,6 +152,7 @@ void stream_records_send(struct stream_key *k)
 	size_t sizes[FORGET_AT_ONCE + 2] = { 4, strlen(k->source->records_key) };
 	size_t n = k->ended_count < FORGET_AT_ONCE ? k->ended_count : FORGET_AT_ONCE;
 
+	assert(has_records(k->source) || !k->ended_count);
 	if (k->phase < KEY_PENDING || k->ended_sent || !n)
 		return;
 	for (size_t i = 0; i < n; i++) {

@@ -21,6 +21,7 @@ static bool make_room(struct resp_client *c, struct resp_bytes *b, size_t need)
 	struct resp_source *s = c->source;
 	size_t capacity = b->capacity * 2 > need ? b->capacity * 2 : need;
 
+	assert(b->size <= b->capacity && b->capacity <= s->held && s->held <= RESP_HELD_MAX);
 	if (need <= b->capacity)
 		return true;
 	if (s->held + (capacity - b->capacity) > RESP_HELD_MAX)
@@ -189,6 +190,7 @@ static ssize_t read_own(struct resp_client *c, size_t need)
 	if (n <= 0)
 		return n;
 	c->in.size += (size_t)n;
+	assert(c->in.size <= c->in.capacity);
 	used = do_commands(c, c->in.bytes, c->in.size);
 	if (used)
 		take_off(&c->in, used);
@@ -203,6 +205,7 @@ int resp_client_read(struct resp_client *c)
 	size_t need = resp_need(&c->parser);
 	ssize_t n;
 
+	assert(!s->out.size);		/* else it would get the replies of another client */
 	n = c->in.size + KEPT_BYTES <= RESP_READ_BYTES && need <= RESP_READ_BYTES ? read_shared(c) : read_own(c, need);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -224,6 +227,7 @@ static void client_ready(struct watch *w, uint32_t events)
 {
 	struct resp_client *c = (struct resp_client *)((char *)w - offsetof(struct resp_client, watch));
 
+	assert(!(c->events & EPOLLOUT) == !c->out.size && !c->source->out.size);
 	if (c->out.size) {
 		size_t before = c->out.size;
 
@@ -245,6 +249,7 @@ int resp_client_open(struct resp_source *s, int fd)
 	struct resp_client *c = xcalloc(1, sizeof(*c));
 	int r;
 
+	assert(s->client_count < s->options.clients_max && !s->clients == !s->client_count);
 	c->watch = (struct watch){ .ready = client_ready, .fd = fd };
 	c->events = EPOLLIN;
 	r = loop_add(s->base.loop, &c->watch, c->events, NULL);

@@ -502,6 +502,7 @@ void resp_command(struct resp_client *c)
 {
 	size_t before = c->source->out.size;
 
+	assert(c->parser.count > 0 && !c->is_closing);
 	c->skip_this = c->skip_next;
 	c->skip_next = false;
 	run(c, c->parser.arguments, c->parser.count);

@@ -206,6 +206,7 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 		return r;
 	fd = r;
 	s->port = port_of(fd);
+	assert(s->port);		/* the addresses of one name share it */
 	l->source = s;
 	l->watch = (struct watch){ .ready = listener_ready, .fd = fd };
 	r = loop_add(s->base.loop, &l->watch, EPOLLIN, err);
