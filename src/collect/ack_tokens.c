@@ -124,13 +124,13 @@ bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struc
 	if (!about->batch_id)
 		return false;
 	if (about->part == 0) {
-		c->leaving_out = was_seen(c, b, about->batch_id);
-		if (!c->leaving_out) {
+		c->skipping_replay = was_seen(c, b, about->batch_id);
+		if (!c->skipping_replay) {
 			GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
 			b->relay_ids[b->relay_id_count++] = about->batch_id;
 		}
 	}
-	if (!c->leaving_out)
+	if (!c->skipping_replay)
 		return false;
 	c->counters.messages_replayed++;
 	open_batch_note(b, about, 0);

@@ -41,7 +41,7 @@ struct collector_sink {
 	 * id may be redelivered after a restart, and must not count twice. */
 	int (*commit)(void *data, const struct batch *b, struct err *err);
 	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs are
-	 * redelivered. NULL if the sink takes no runs; without any sink that takes them they are dropped as unfit. */
+	 * redelivered. NULL if the sink takes no runs; without any sink that takes them they are dropped as rejected. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
 	/* Open batches: those that may be delivered again after they were committed. A sink that recognizes batches by id must
 	 * remember the ids of these, and need not remember others. About every minute; NULL: it remembers none, or all. */
@@ -69,9 +69,9 @@ struct collector_options {
 struct sink_counters {
 	_Atomic uint64_t samples_handed, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* its queue was full */
-	_Atomic uint64_t samples_dropped_unfit;			/* it can never store them */
+	_Atomic uint64_t samples_dropped_rejected;			/* it can never store them */
 	_Atomic uint64_t runs_stored, runs_known, runs_queued;
-	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit, runs_dropped_conflict;
+	_Atomic uint64_t runs_dropped_queue, runs_dropped_rejected, runs_dropped_conflict;
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_commit_ns;
 	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none
@@ -88,7 +88,7 @@ void sink_why(const struct sink_counters *c, char *text, size_t size);
 struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* the queues were full */
-	_Atomic uint64_t samples_dropped_unfit;			/* no sink can ever store them: too many series */
+	_Atomic uint64_t samples_dropped_rejected;			/* no sink can ever store them: too many series */
 	_Atomic uint64_t messages_replayed;			/* skipped: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
@@ -99,7 +99,7 @@ struct collector_counters {
 	/* runs_received = stored + known + queued + dropped, exactly */
 	_Atomic uint64_t runs_received, runs_stored, runs_queued;
 	_Atomic uint64_t runs_known;				/* the same run was stored already */
-	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit;
+	_Atomic uint64_t runs_dropped_queue, runs_dropped_rejected;
 	_Atomic uint64_t runs_dropped_conflict;			/* another run has its name */
 	_Atomic uint64_t sender_run_drops[STROBE_DROP_REASONS];
 	_Atomic int64_t last_run_ns;

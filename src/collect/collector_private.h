@@ -31,7 +31,7 @@ struct sink_worker {
 	struct sink_counters counters;
 	pthread_t thread;
 	bool has_thread;			/* if not, the slot is free */
-	int64_t next_unfit_log_ns;			/* the thread only, as is what follows */
+	int64_t next_rejected_log_ns;			/* the thread only, as is what follows */
 	bool logged_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
 	bool is_low_on_space;				/* the sink said so after the last commit */
@@ -78,7 +78,7 @@ struct collector {
 	struct open_batch *closing, **last_closing;	/* closed; their queued messages are merged
 							 * gradually */
 	struct redeliverable *redeliverable;
-	bool leaving_out;			/* the entry of which parts may follow is a replay */
+	bool skipping_replay;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
 	struct label_caps *caps;
 	struct line_dict *dict;
@@ -95,7 +95,7 @@ struct collector {
 	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
 	bool flushing, stopping;
 	bool holding;				/* removed sinks are not closed */
-	bool resting;				/* a flush has timed out: no commit begins until new input arrives */
+	bool paused;				/* a flush has timed out: no commit begins until new input arrives */
 	bool has_lock;
 };
 
@@ -103,8 +103,8 @@ struct collector {
 void collector_wait(struct collector *c, int64_t until_ns);
 
 /* A sink has finished it; under the lock. */
-void collector_batch_left(struct collector *c, struct open_batch *b);
-void collector_run_left(struct collector *c, struct open_run *r);
+void collector_batch_finished(struct collector *c, struct open_batch *b);
+void collector_run_finished(struct collector *c, struct open_run *r);
 
 void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
 void collector_close_batch(struct collector *c, struct open_batch *b);	/* complete, for all sinks; nothing is added */

@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 #define GATHER_PERIOD_NS	100000000	/* the longest time without a wake */
-#define GATHER_BREAK_MIN_NS	1000000
-#define GATHER_CALM		5u		/* periods, before breaks begin */
+#define GATHER_PAUSE_MIN_NS	1000000
+#define GATHER_STEADY		5u		/* periods, before breaks begin */
 #define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
 #define GATHER_BYTES		(2u << 20)	/* the same: with more there is always something to do */
 #define GATHER_SENDER_ROOM	49152u		/* bytes from one sender in a break */
@@ -52,6 +52,6 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 /* Whether this sender sent anything in this period; most send no more than one message in one. */
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
-int64_t gather_break_ns(const struct gather *g);	/* present duration of a break; 0: there are none */
+int64_t gather_pause_ns(const struct gather *g);	/* present duration of a break; 0: there are none */
 
 #endif

@@ -349,7 +349,7 @@ static void put_all(const struct journal *j, struct buf *out)
 }
 
 /* Replaces the journal by the notes that still matter. */
-static int renew(struct journal *j, struct err *err)
+static int compact(struct journal *j, struct err *err)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };
 
@@ -359,7 +359,7 @@ static int renew(struct journal *j, struct err *err)
 	return ledger_replace(j->file, &all, err);
 }
 
-static bool is_mostly_over(const struct journal *j)
+static bool is_mostly_ended(const struct journal *j)
 {
 	size_t size = ledger_size(j->file);
 
@@ -378,7 +378,7 @@ static void end(struct journal *j, uint64_t batch_id)
 	put_end(&body, batch_id);
 	note_end(j, batch_id);
 	forget_ended(j);
-	failing = ledger_append(j->file, &body, false, &err) < 0 || (is_mostly_over(j) && renew(j, &err) < 0);
+	failing = ledger_append(j->file, &body, false, &err) < 0 || (is_mostly_ended(j) && compact(j, &err) < 0);
 	if (failing && !j->failing)
 		log_warning("%s", err.text);
 	j->failing = failing;

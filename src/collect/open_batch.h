@@ -62,7 +62,7 @@ struct open_batch {
 	unsigned sinks_left, runs_left;		/* runs whose ack tokens it has */
 	bool closed;
 	bool kept;				/* by some sink */
-	bool unfit;				/* a sink could never keep it */
+	bool rejected;				/* a sink could never keep it */
 	bool journaled;				/* under the journal's lock */
 	bool recorded;				/* beside its sources; under the collector's record_lock */
 	bool noted;				/* while batches of several queues are counted */

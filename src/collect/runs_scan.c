@@ -72,7 +72,7 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		return;
 	id = runs_file_id(name, &st);
 	if (runs_seen_has(&s->seen, id)) {
-		runs_seen_meet(&s->seen, id);
+		runs_seen_mark(&s->seen, id);
 		return;
 	}
 	if (runs_find_queued(s, id) || !is_file(s, id, name, &st))

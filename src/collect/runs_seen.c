@@ -174,7 +174,7 @@ void runs_seen_add(struct runs_seen *s, uint64_t id)
 		runs_seen_save(s);
 }
 
-void runs_seen_meet(struct runs_seen *s, uint64_t id)
+void runs_seen_mark(struct runs_seen *s, uint64_t id)
 {
 	add(&s->met, id);
 }

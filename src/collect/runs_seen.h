@@ -34,7 +34,7 @@ bool runs_seen_has(const struct runs_seen *s, uint64_t id);
 void runs_seen_add(struct runs_seen *s, uint64_t id);
 
 /* Around a scan of the whole directory: ids found in the scan are kept at its end, all others dropped. */
-void runs_seen_meet(struct runs_seen *s, uint64_t id);
+void runs_seen_mark(struct runs_seen *s, uint64_t id);
 void runs_seen_end_scan(struct runs_seen *s);
 
 /* Tries again what could not be written; when there is nothing to do it costs nothing. */

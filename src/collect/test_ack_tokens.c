@@ -640,7 +640,7 @@ TEST(a_sink_learns_which_batches_may_come_again)
 		collector_flush(f.c, 1000000);
 	}
 	while (f.c->sink_workers[1].counters.samples_queued)
-		collector_flush(f.c, 1000000);		/* one that times out leaves the sinks resting */
+		collector_flush(f.c, 1000000);		/* one that times out pauses the sinks */
 	maintain_now(&f, 1);
 	CHECK_INT(two->kept_count, 2);
 	CHECK_INT(two->kept_ids[0], two->ids[0]);

@@ -150,7 +150,7 @@ TEST(a_batch_that_can_never_be_kept_does_not_hold_up_the_others)
 	f.sink.refuses = true;
 	give(&f, &(struct test_message){ .samples = 4 });
 	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
-	CHECK_INT(f.n->samples_dropped_unfit, 4);
+	CHECK_INT(f.n->samples_dropped_rejected, 4);
 	CHECK_INT(f.n->samples_stored, 0);
 	CHECK(!f.n->failing);
 	check_sums(&f);

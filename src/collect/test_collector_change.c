@@ -306,7 +306,7 @@ TEST(the_other_sinks_get_what_only_a_removed_sink_was_to_store)
 	CHECK_INT(f.sinks[0].left, 4);
 	CHECK_INT(f.sinks[0].passed_on, 4);
 	CHECK_INT(n->removed_sink_samples, 0);
-	CHECK_INT(n->samples_dropped_queue + n->samples_dropped_unfit, 0);
+	CHECK_INT(n->samples_dropped_queue + n->samples_dropped_rejected, 0);
 	finish(&f);
 }
 
@@ -383,7 +383,7 @@ TEST(runs_of_a_removed_sink_that_is_given_up_are_passed_on_or_counted)
 	n = collector_counters(f.c);
 	CHECK_INT(f.sinks[1].runs, 0);
 	CHECK_INT(f.sinks[0].passed_on, 0);
-	CHECK_INT(n->runs_dropped_unfit, 1);
+	CHECK_INT(n->runs_dropped_rejected, 1);
 	CHECK_INT(n->removed_sink_runs, 0);
 	finish(&f);
 }

@@ -436,7 +436,7 @@ static uint64_t stop_all(struct daemon *d)
 	return left;
 }
 
-static void warn_of_left(const struct feed *f)
+static void warn_of_unstored(const struct feed *f)
 {
 	const struct sink_counters *n = sink_worker_counters(f->worker);
 	char why[256];
@@ -449,13 +449,13 @@ static void warn_of_left(const struct feed *f)
 }
 
 /* Data that one sink has stored counts as stored; sinks that missed it get a warning each. */
-static int report_left(const struct daemon *d, struct err *err)
+static int report_unstored(const struct daemon *d, struct err *err)
 {
 	uint64_t unstored = collector_unstored(d->collector);
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	warn_of_left(f);
+	warn_of_unstored(f);
 	if (unstored)
 		return err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the warnings above",
 			       (unsigned long long)unstored);
@@ -483,7 +483,7 @@ static int log_totals(const struct daemon *d, struct err *err)
 	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines skipped",
 		 (unsigned long long)lines, (unsigned long long)n->samples_received,
 		 (unsigned long long)n->samples_stored,
-		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_unfit),
+		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_rejected),
 		 (unsigned long long)rejected);
 	return 0;
 }
@@ -530,7 +530,7 @@ static void keep_memory(void)
 }
 
 /* Threads of the server still use the store and the counters, so nothing is freed. All data is committed. */
-static void __attribute__((noreturn)) leave_answers(int r, const struct err *err)
+static void __attribute__((noreturn)) exit_unanswered(int r, const struct err *err)
 {
 	if (r < 0)
 		log_error("%s", err->text);
@@ -561,11 +561,11 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	}
 	left = stop_all(d);
 	if (r >= 0 && left)
-		r = report_left(d, err);
+		r = report_unstored(d, err);
 	else if (r >= 0 && all_have_ended(d))
 		r = log_totals(d, err);
 	if (d->server)
-		leave_answers(r, err);
+		exit_unanswered(r, err);
 	free_all(d);
 	free(d);
 	return r;

@@ -9,11 +9,11 @@
 static void note_collector(struct drop_report *r, const struct collector_counters *n)
 {
 	drop_report_note(r, n->samples_dropped_queue, "samples (queue_full)");
-	drop_report_note(r, n->samples_dropped_unfit, "samples (unfit)");
+	drop_report_note(r, n->samples_dropped_rejected, "samples (rejected)");
 	drop_report_note(r, n->removed_sink_samples, "samples (removed_sink)");
 	drop_report_note(r, n->removed_sink_runs, "runs (removed_sink)");
 	drop_report_note(r, n->runs_dropped_queue, "runs (queue_full)");
-	drop_report_note(r, n->runs_dropped_unfit, "runs (unfit)");
+	drop_report_note(r, n->runs_dropped_rejected, "runs (rejected)");
 	drop_report_note(r, n->runs_dropped_conflict, "runs (conflict)");
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++) {
 		drop_report_note(r, n->sender_drops[i], "samples in PHP processes (%s)", strobe_drop_name(i));
@@ -50,7 +50,7 @@ static void note_sink(struct drop_report *r, const struct sink *s, const struct 
 
 	if (!is_only_one) {
 		drop_report_note(r, n->samples_dropped_queue, "samples for %s (queue_full)", s->url);
-		drop_report_note(r, n->samples_dropped_unfit, "samples for %s (unfit)", s->url);
+		drop_report_note(r, n->samples_dropped_rejected, "samples for %s (rejected)", s->url);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (strstr(figures[i].name, "_dropped_"))

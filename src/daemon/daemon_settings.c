@@ -447,7 +447,7 @@ static int reload(struct daemon_options *ret, struct err *err)
 	return r < 0 ? r : command.prepare(ret, err);
 }
 
-static void heed_quiet(void)
+static void apply_quiet(void)
 {
 	log_set_level(settings.quiet ? 1 : 2);
 }
@@ -455,7 +455,7 @@ static void heed_quiet(void)
 static void reloaded(bool taken)
 {
 	if (taken)
-		heed_quiet();
+		apply_quiet();
 	if (taken && !has_first) {
 		first = before;
 		has_first = true;
@@ -510,7 +510,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		locate(&err);
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_fail(spec, &err);
 	}
-	heed_quiet();
+	apply_quiet();
 	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
 	if (settings.has_file || settings.arclamp) {

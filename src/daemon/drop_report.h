@@ -27,7 +27,7 @@ bool drop_report_is_due(const struct drop_report *r, int64_t now_ns);
 /* A counter and what it counts: "samples (queue_full)". A counter that has fallen was reset. */
 void drop_report_note(struct drop_report *r, uint64_t count, const char *format, ...) _printf_(3, 4);
 
-/* Appends "dropped: 12 samples (queue_full), 3 runs (unfit)"; false, and nothing, if nothing was dropped. */
+/* Appends "dropped: 12 samples (queue_full), 3 runs (rejected)"; false, and nothing, if nothing was dropped. */
 bool drop_report_line(struct drop_report *r, int64_t now_ns, struct buf *out);
 
 #endif

@@ -23,7 +23,7 @@
 #define SYNC_NS		(10 * NS_PER_SECOND)
 #define DRAIN_NS	(3 * NS_PER_SECOND)
 #define RUN_LEVEL	3			/* level of zstd */
-#define SAID_MAX	8			/* kinds of failure that are logged until forwarding works again */
+#define LOGGED_MAX	8			/* kinds of failure that are logged until forwarding works again */
 #define SYNC_ENTRIES	64u			/* with one command in flight, and the entries between: fewer than the
 						 * script remembers */
 
@@ -49,9 +49,9 @@ struct relay {
 	struct spool_entry entries[FORWARD_ENTRIES];
 	int64_t try_after_ns, retry_ns, synced_ns;
 	size_t unsynced;		/* entries that were settled since */
-	int said[SAID_MAX];		/* codes of failures */
-	size_t said_count;
-	uint64_t renumbered_said;
+	int logged[LOGGED_MAX];		/* codes of failures */
+	size_t logged_count;
+	uint64_t renumbered_logged;
 	int64_t next_renumbered_log_ns, next_refused_log_ns;
 	unsigned one_by_one;		/* this many commands with one entry each */
 	uint64_t random;
@@ -70,31 +70,31 @@ static void set_state(struct relay *r, bool is_up, const char *text)
 /* Each kind of failure is logged once until entries are forwarded again. */
 static void log_failure(struct relay *r, const struct err *err)
 {
-	for (size_t i = 0; i < r->said_count; i++)
-		if (r->said[i] == err->code)
+	for (size_t i = 0; i < r->logged_count; i++)
+		if (r->logged[i] == err->code)
 			return;
-	if (r->said_count == SAID_MAX)
+	if (r->logged_count == LOGGED_MAX)
 		return;
-	r->said[r->said_count++] = err->code;
+	r->logged[r->logged_count++] = err->code;
 	log_warning("collected data is queued in '%s': %s", r->directory, err->text);
 }
 
 static void log_success(struct relay *r)
 {
-	if (r->said_count)
+	if (r->logged_count)
 		log_info("forwarding to %s again; %llu entries are waiting", r->url.redis.shown,
 			 (unsigned long long)r->counters.spool.records_waiting);
-	r->said_count = 0;
+	r->logged_count = 0;
 }
 
 static void log_renumbered(struct relay *r)
 {
-	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
+	uint64_t n = r->counters.entries_renumbered - r->renumbered_logged;
 
-	assert(r->counters.entries_renumbered >= r->renumbered_said);
+	assert(r->counters.entries_renumbered >= r->renumbered_logged);
 	if (!n || !log_is_due(&r->next_renumbered_log_ns))
 		return;
-	r->renumbered_said += n;
+	r->renumbered_logged += n;
 	log_warning("this relay resumed from an earlier state, such as a VM snapshot: %llu of its entries had "
 		    "numbers that %s had already used, and were "
 		    "renumbered", (unsigned long long)n, r->url.redis.shown);

@@ -12,7 +12,7 @@
 
 const char *spool_drop_name(enum spool_drop d)
 {
-	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "unfit", "refused" };
+	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "too_large", "refused" };
 
 	return (unsigned)d < SPOOL_DROPS ? names[d] : "other";
 }

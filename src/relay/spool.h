@@ -29,7 +29,7 @@
 enum spool_drop {
 	SPOOL_DROP_FULL,	/* the oldest, when the cap was reached */
 	SPOOL_DROP_DAMAGED,	/* records that were read back wrong */
-	SPOOL_DROP_UNFIT,	/* no message can hold them */
+	SPOOL_DROP_TOO_LARGE,	/* no message can hold them */
 	SPOOL_DROP_REFUSED,	/* the broker takes no value of that size */
 	SPOOL_DROPS
 };

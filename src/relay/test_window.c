@@ -604,7 +604,7 @@ TEST(what_no_message_can_hold_is_counted_and_does_not_keep_the_rest)
 	CHECK_INT(add(1, name, 3), 0);
 	CHECK_INT(add(2, "a", 1), 0);
 	CHECK_INT(counters.samples_handed, 4);
-	CHECK_INT(counters.samples_dropped[SPOOL_DROP_UNFIT], 3);
+	CHECK_INT(counters.samples_dropped[SPOOL_DROP_TOO_LARGE], 3);
 	CHECK_INT(counters.samples_waiting, 1);
 	CHECK(is_exact());
 	end();

@@ -133,7 +133,7 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 
 /* Returns true if the reply is unusable and the key restarts. While a slot moves, the lease may do so before the
  * stream, and must not take it along. */
-static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
+static bool restarts_key(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
 {
 	enum redis_problem p = redis_problem(reply);
 
@@ -158,7 +158,7 @@ static void answered(struct redis_connection *c, const redisReply *reply, void *
 	stream_reply_fn *fn = q->fn;
 
 	command_free(q);
-	if (counts && !begins_anew(k, reply, fn) && fn)
+	if (counts && !restarts_key(k, reply, fn) && fn)
 		fn(k, reply);
 }
 

@@ -185,7 +185,7 @@ void stream_ack(struct source *s, const struct ack_token *tokens, size_t n);
 uint64_t stream_confirmed(struct source *s);
 void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, without an owner */
 void stream_acks_send(struct stream_key *k);			/* those that wait */
-void stream_acks_again(struct stream_key *k);			/* all of them must be sent again */
+void stream_acks_reset(struct stream_key *k);			/* all of them must be sent again */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
 /* --- stream_records.c --- */

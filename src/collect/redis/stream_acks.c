@@ -104,7 +104,7 @@ void stream_acks_send(struct stream_key *k)
 	stream_send(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
 }
 
-void stream_acks_again(struct stream_key *k)
+void stream_acks_reset(struct stream_key *k)
 {
 	k->ack_sent = k->ack_first;
 }
@@ -141,7 +141,7 @@ uint64_t stream_confirmed(struct source *base)
 
 /* --- The end, when the loop turns no more --- */
 
-static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err *err)
+static bool ack_now(struct stream_key *k, struct redis_client *client, struct err *err)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
 	static const char *argv[ACKS_AT_ONCE + 3];
@@ -151,7 +151,7 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 		size_t n = k->ack_end - k->ack_first < ACKS_AT_ONCE ? k->ack_end - k->ack_first : ACKS_AT_ONCE;
 		redisReply *reply = NULL;
 
-		if (redis_client_command(asker, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
+		if (redis_client_command(client, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
 			return false;
 		k->ack_sent = k->ack_first + n;
 		if (reply->type == REDIS_REPLY_INTEGER)
@@ -164,13 +164,13 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 }
 
 /* The next owner of our name need not wait; except for entries in flight here, which it would receive. */
-static void give_up_lease(struct stream_key *k, struct redis_client *asker)
+static void give_up_lease(struct stream_key *k, struct redis_client *client)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "
 		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->in_flight.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+	if (!k->in_flight.count && redis_client_commandf(client, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
 							 k->source->token) >= 0)
 		freeReplyObject(reply);
 }
@@ -178,7 +178,7 @@ static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 void stream_acks_at_end(struct redis_stream *s)
 {
 	int64_t until = clock_monotonic_ns() + END_MOST_NS;
-	struct redis_client *asker = NULL;
+	struct redis_client *client = NULL;
 	struct err err = { 0 };
 	size_t left = 0;
 
@@ -188,17 +188,17 @@ void stream_acks_at_end(struct redis_stream *s)
 
 		if (k->phase < KEY_PENDING)
 			continue;
-		stream_acks_again(k);
-		if (!asker)
-			asker = redis_client_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
-		redis_client_move(asker, node->host, node->port);
-		if (clock_monotonic_ns() < until && ack_now(k, asker, &err))
-			give_up_lease(k, asker);
+		stream_acks_reset(k);
+		if (!client)
+			client = redis_client_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
+		redis_client_move(client, node->host, node->port);
+		if (clock_monotonic_ns() < until && ack_now(k, client, &err))
+			give_up_lease(k, client);
 		else
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)
 		log_info("%zu entries of '%s' could not be acknowledged before shutdown; they will be delivered again and deduplicated",
 			 left, s->base.url);
-	redis_client_free(asker);
+	redis_client_free(client);
 }

@@ -83,7 +83,7 @@ static void look_up_listed(struct stream_key *k)
 	stream_sendf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
 }
 
-static void came(struct stream_key *k, struct stream_id id)
+static void remove_listed(struct stream_key *k, struct stream_id id)
 {
 	for (size_t i = 0; i < k->listed_count; i++)
 		if (!stream_id_compare(k->listed[i], id)) {
@@ -103,7 +103,7 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 
 		if (!stream_entry_of(reply->element[i], &id, &fields))
 			continue;
-		came(k, id);
+		remove_listed(k, id);
 		if (stream_id_set_has(&k->in_flight, id))
 			continue;
 		stream_key_hand(k, id, fields);

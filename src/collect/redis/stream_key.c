@@ -125,7 +125,7 @@ static const redisReply *entries_of(const redisReply *reply)
 	return stream->element[1];
 }
 
-static void begin_anew_later(struct stream_key *k, const redisReply *reply, const char *what)
+static void restart_later(struct stream_key *k, const redisReply *reply, const char *what)
 {
 	struct err err = { 0 };
 
@@ -147,7 +147,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 	assert(k->is_reading && k->phase == KEY_READING);
 	k->is_reading = false;
 	if (reply->type == REDIS_REPLY_ERROR) {
-		begin_anew_later(k, reply, "XREADGROUP");
+		restart_later(k, reply, "XREADGROUP");
 		return;
 	}
 	for (size_t i = 0; entries && i < entries->elements; i++) {
@@ -173,7 +173,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 
 /* Shows Redis that a collector is alive, which reading does not where nothing is new, and returns nothing. (The largest id of all would return a new entry:
  * it is how Redis stores the > of those who want one.) */
-static void show_life(struct stream_key *k)
+static void send_heartbeat(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
 
@@ -200,7 +200,7 @@ void stream_key_read(struct stream_key *k)
 	struct redis_stream *s = k->source;
 
 	if (k->phase == KEY_READING && !s->stopped)
-		show_life(k);
+		send_heartbeat(k);
 	if (k->phase != KEY_READING || k->is_reading || s->stopped ||
 	    (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
 		return;
@@ -253,7 +253,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 
 	assert(k->phase == KEY_PENDING);
 	if (reply->type == REDIS_REPLY_ERROR) {
-		begin_anew_later(k, reply, "XREADGROUP");
+		restart_later(k, reply, "XREADGROUP");
 		return;
 	}
 	for (size_t i = 0; entries && i < entries->elements; i++) {
@@ -302,7 +302,7 @@ static void on_group(struct stream_key *k, const redisReply *reply)
 	assert(k->phase == KEY_ASKING);
 	/* A full Redis refuses this even if the group exists, and reading is what helps it. */
 	if (problem != REDIS_FINE && problem != REDIS_BUSYGROUP && problem != REDIS_OOM && problem != REDIS_NOPERM) {
-		begin_anew_later(k, reply, "XGROUP CREATE");
+		restart_later(k, reply, "XGROUP CREATE");
 		return;
 	}
 	stream_id_format(k->last, last);
@@ -338,7 +338,7 @@ static void on_stream(struct stream_key *k, const redisReply *reply)
 	struct stream_id last = { 0 };
 
 	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_OTHER) {
-		begin_anew_later(k, reply, "XINFO STREAM");
+		restart_later(k, reply, "XINFO STREAM");
 		return;
 	}
 	if (text && text->type == REDIS_REPLY_STRING)
@@ -418,5 +418,5 @@ void stream_key_backoff(struct stream_key *k, int64_t retry_ns)
 	k->is_reading = k->is_claiming = false;
 	k->trim_left = 0;
 	k->ended_sent = 0;
-	stream_acks_again(k);
+	stream_acks_reset(k);
 }

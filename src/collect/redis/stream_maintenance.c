@@ -85,7 +85,7 @@ static void note_floor(struct stream_key *k, struct stream_id id)
 		k->trim_to = id;
 }
 
-static void answered(struct stream_key *k)
+static void group_answered(struct stream_key *k)
 {
 	assert(k->trim_left > 0);
 	if (--k->trim_left == 0 && (k->trim_to.ms || k->trim_to.seq) &&
@@ -107,7 +107,7 @@ static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 			id = (struct stream_id){ 0 };
 		note_floor(k, id);
 	}
-	answered(k);
+	group_answered(k);
 }
 
 static struct stream_id behind(struct stream_id id)
@@ -149,7 +149,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 				return;
 		}
 	}
-	answered(k);
+	group_answered(k);
 }
 
 /* --- Lag --- */
@@ -180,7 +180,7 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 	k->lost = lost;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t saturating_difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -203,13 +203,13 @@ static void read_group(struct stream_key *k, const redisReply *group)
 	else if (none)
 		k->lag = seen->length;
 	else if (counted)
-		k->lag = less(less(seen->added, read), k->lost);
+		k->lag = saturating_difference(saturating_difference(seen->added, read), k->lost);
 	else
-		k->lag = less(seen->length, pending);		/* at most */
+		k->lag = saturating_difference(seen->length, pending);		/* at most */
 	if (counted && all)
-		note_lost(k, less(seen->added, read));
+		note_lost(k, saturating_difference(seen->added, read));
 	else if (counted && none)
-		note_lost(k, less(less(seen->added, seen->length), read));
+		note_lost(k, saturating_difference(saturating_difference(seen->added, seen->length), read));
 }
 
 static void on_groups(struct stream_key *k, const redisReply *reply)

@@ -136,7 +136,7 @@ bool stream_record(struct source *base, uint64_t batch_id, const struct buf *rec
 
 /* --- Deleting --- */
 
-static void forgotten(struct stream_key *k, const redisReply *reply)
+static void on_forgotten(struct stream_key *k, const redisReply *reply)
 {
 	assert(k->ended_sent <= k->ended_count);
 	memmove(k->ended, k->ended + k->ended_sent, (k->ended_count - k->ended_sent) * sizeof(*k->ended));
@@ -161,7 +161,7 @@ void stream_records_send(struct stream_key *k)
 		sizes[i + 2] = NAME_SIZE - 1;
 	}
 	k->ended_sent = n;
-	stream_send(k, forgotten, (int)n + 2, argv, sizes);
+	stream_send(k, on_forgotten, (int)n + 2, argv, sizes);
 }
 
 static void forget(struct stream_key *k, uint64_t batch_id)
