@@ -1,4 +1,4 @@
-/* Any names and any text to look for, the first line of the input: each sample is counted once, or said not to be. */
+/* fuzz_leaderboard.c: any names, and the first line of the input as the text to search for: each sample is counted once, or reported as not counted. */
 #include "leaderboard.h"
 
 #include "format.h"

@@ -1,4 +1,4 @@
-/* Any file name: the parts lie inside of it, and put together they are the stem. */
+/* fuzz_tree_name.c: any file name: its parts lie within it, and joined they are the stem. */
 #include "tree.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* The arclamp_* series and the index of a tree that is made here. */
+/* test_arclamp_metrics.c: the arclamp_* series and the index of a tree that the test creates. */
 #include "arclamp_metrics.h"
 
 #include "clock.h"

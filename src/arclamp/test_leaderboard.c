@@ -1,4 +1,4 @@
-/* Counts as arclamp-grep does: the deepest frame that is not passed over. */
+/* test_leaderboard.c: counts as arclamp-grep does, by the deepest frame that is not skipped. */
 #include "leaderboard.h"
 
 #include "buf.h"

@@ -1,4 +1,4 @@
-/* Lines come out in the order of their bytes and none is lost, however little memory there is. */
+/* test_line_sort.c: lines are sorted by their bytes and none is lost, however little memory there is. */
 #include "line_sort.h"
 
 #include "buf.h"

@@ -1,4 +1,4 @@
-/* Names of logs and pictures, and listing a tree without leaving it. */
+/* test_tree.c: names of logs and pictures, and listing a tree without leaving it. */
 #include "tree.h"
 
 #include "buf.h"

@@ -1,4 +1,4 @@
-/* A command per file: words without a shell, its exit code, and an end to waiting. */
+/* test_upload.c: one command per file, run without a shell: its arguments, exit code and timeout. */
 #include "upload.h"
 
 #include "io.h"

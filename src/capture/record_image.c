@@ -1,4 +1,4 @@
-/* usage: record_image PID > IMAGE
+/* record_image.c: records the memory of a PHP process for test_php_images.c. Usage: record_image PID > IMAGE
  *
  * Writes what the walk over a real PHP process reads, and the comparison with the table of offsets, right and wrong, for
  * test_php_images.c: run on a script that sleeps. The first line is "php MAJOR MINOR FRAME GLOBALS EXCEPTION", then one line

@@ -1,3 +1,4 @@
+/* test_window.c: windows are merged, survive crashes, and become entries of the spool. */
 #include "window_private.h"
 
 #include "io.h"
