@@ -1,4 +1,4 @@
-/* daemon.c: connects the stages, in the order of the data, and takes them apart in the reverse one. */
+/* daemon.c: connects the stages in the order of the data, and takes them apart in reverse order. */
 
 #include "daemon_private.h"
 
@@ -62,7 +62,7 @@ static int open_sinks(struct daemon *d, struct err *err)
 	return r < 0 ? r : daemon_open_sinks(d, o, err);
 }
 
-/* The store of the page, else the first that there is; NULL: none. */
+/* Returns the store of the page, or else the first store; NULL if there is none. */
 static const struct sink *first_store(const struct daemon *d)
 {
 	struct feed *f;
@@ -248,7 +248,7 @@ void daemon_update_shown(struct daemon *d)
 	free(before);
 }
 
-/* Pictures lie beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
+/* Pictures are in a directory beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
 static void put_arclamp_metrics(void *data, struct buf *out)
 {
 	struct daemon *d = data;
@@ -274,7 +274,7 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 	d->metrics_failed = failed;
 }
 
-/* Settings of the page are kept beside the samples, or with the state if these are on servers. */
+/* Settings of the page are stored beside the samples, or in the state directory if samples are stored on servers. */
 static const char *store_directory(const struct daemon_options *o)
 {
 	if (strncmp(o->store_url, "sqlite:", 7) == 0)
@@ -352,7 +352,7 @@ static void on_signal(int signo, void *data)
 		loop_stop(d->loop, 0);
 }
 
-/* Runs in the process of a query, with the options that the daemon started with. */
+/* Runs in the process of a query. The URL is the one that the daemon was started with. */
 static int open_to_read(void *data, int64_t until_ns, struct store **ret, struct err *err)
 {
 	return store_open_until(data, until_ns, ret, err);
@@ -552,7 +552,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	drop_report_init(&d->drops);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */
+	signal(SIGXFSZ, SIG_IGN);	/* exceeding RLIMIT_FSIZE is handled like a full disk */
 	r = open_all(d, err);
 	if (r >= 0) {
 		log_ready(d);

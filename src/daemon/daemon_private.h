@@ -8,7 +8,7 @@
 #include "feeds.h"
 #include "server.h"
 
-/* The data that the server's threads read: replaced as a whole. */
+/* The sources and sinks that the server's threads read; replaced as a whole. */
 struct shown {
 	struct source *sources[DAEMON_SOURCES + 1];
 	struct server_sink sinks[COLLECTOR_SINKS];
@@ -27,7 +27,7 @@ struct daemon {
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
 	char *filters_path, *grafana_settings_path;	/* for the server; NULL without a store */
-	struct source *pushes;		/* profiles that come by way of the server, in no feed; NULL: without a server */
+	struct source *pushes;		/* profiles pushed to the server, which have no feed; NULL: no server */
 	struct watch watchdog, tick;	/* the latter each second */
 	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* Arc Lamp's; set by the server's threads */
@@ -35,16 +35,16 @@ struct daemon {
 
 /* --- daemon.c --- */
 
-struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbours are missing */
+struct source_receiver daemon_receiver(struct daemon *d);	/* without the lists of other sources */
 
 /* Stops the loop if all sources have reached EOF, and returns whether they have. */
 bool daemon_stop_at_eof(struct daemon *d);
 
-int64_t daemon_drain_ns(void);	/* a removed sink that fails is given up when it has stored nothing for so long */
+int64_t daemon_drain_ns(void);	/* how long a removed sink may fail before it is given up */
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
-struct server_options daemon_server_options(const struct daemon_options *o);	/* those that need a restart */
+struct server_options daemon_server_options(const struct daemon_options *o);	/* the options that need a restart */
 
 /* Shows the server's clients the sources and sinks that are in use or draining now. */
 void daemon_update_shown(struct daemon *d);
@@ -69,7 +69,7 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err);
 
 /* --- daemon_drops.c --- */
 
-/* Once a minute at most, and at the end. */
+/* Logs drops, at most once a minute and at the end. */
 void daemon_report_drops(struct daemon *d, bool is_end);
 
 /* --- daemon_fixed.c --- */

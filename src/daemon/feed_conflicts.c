@@ -42,7 +42,7 @@ static char *describe(const struct daemon *d, const char *option, const char *ur
 
 /* --- Two items --- */
 
-/* URLs of one input or place that differ only in spelling are found later, by what they open. */
+/* Other spellings of the same input or place are found later, when they are opened. */
 static const struct rule {
 	const char *option, *other_option;
 	bool (*is_broken)(const char *url, const char *other);
@@ -109,7 +109,7 @@ static int check_server(const struct daemon *d, const char *sink, const char *ot
 	return daemon_locate(d, "to", sink, err);
 }
 
-/* The store of the page is the one in use, and after a restart that of `n`. */
+/* Checks both stores of the page: the one in use, and the one that `n` sets for the next start. */
 static int check_servers(const struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	int r = 0;

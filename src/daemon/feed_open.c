@@ -1,4 +1,5 @@
-/* feed_open.c: opens what a configuration names and is not open yet: at the start, by SIGHUP, and once a source is closed. */
+/* feed_open.c: opens the configured sources and sinks that are not open yet: at the start, on SIGHUP, and once a
+ * source is closed. */
 
 #include "daemon_private.h"
 
@@ -159,7 +160,7 @@ static int too_many_with_removed(const struct feeds *l, struct err *err)
 		       COLLECTOR_SINKS, removed.data ? removed.data : "");
 }
 
-/* `ops` NULL: those of the URL. */
+/* Opens a sink by `ops`; NULL: by the scheme of its URL. */
 static int open_sink(struct daemon *d, const char *url, const struct sink_options *o, const struct sink_ops *ops,
 		     struct err *err)
 {
@@ -191,7 +192,8 @@ int daemon_open_page(struct daemon *d, struct err *err)
 	return r < 0 ? daemon_locate(d, "store", d->options.store_url, err) : r;
 }
 
-/* A store that is open already is valid, and locked by us; in use as a sink it cannot become the page's as well. */
+/* A store that this daemon has open is valid, and cannot be opened again to check it. One that is also a sink is
+ * refused. */
 int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	struct sink_options o = daemon_sink_options(n);

@@ -1,4 +1,4 @@
-/* feeds.c: the list of sources and sinks; order is kept. */
+/* feeds.c: the list of sources and sinks, in the order in which they were added. */
 
 #include "feeds.h"
 
@@ -88,7 +88,8 @@ static const char *path_of(const char *url)
 	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
 }
 
-/* The real directory of a socket's path, also where nothing listens yet; NULL: there is none. */
+/* Returns the path of a socket with its real directory, whether or not the socket exists; NULL if the directory does
+ * not exist. */
 static char *real_socket(const char *path)
 {
 	_cleanup_(freep) char *copy = xstrdup(path), *directory = NULL;

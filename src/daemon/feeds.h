@@ -1,5 +1,5 @@
-/* feeds.h: the sources and sinks of a daemon in one list. A reload marks those that the new configuration has as wanted,
- * opens what is missing, and then makes all others leave. */
+/* feeds.h: the sources and sinks of a daemon in one list. A reload marks those in the new configuration as wanted,
+ * opens the missing ones, and then drains all others. */
 #ifndef DAEMON_FEEDS_H
 #define DAEMON_FEEDS_H
 
@@ -14,7 +14,7 @@ enum feed_state {
 	FEED_DRAINING = 4,	/* removed; closed once everything received from it, or queued for it, is stored */
 };
 
-/* For the functions below, which take states or one of these. */
+/* The functions below take a set of states, or one of these instead. */
 #define FEED_WANTED	8u
 #define FEED_UNWANTED	16u
 #define FEED_ANY	(FEED_WANTED | FEED_UNWANTED)
@@ -30,7 +30,7 @@ struct feed {
 	bool warned;			/* a draining sink: its failure has been logged */
 	struct source *source;
 	struct sink *sink;
-	struct sink_worker *worker;	/* of a sink that is in use or draining */
+	struct sink_worker *worker;	/* the collector's handle of a sink that is in use or draining */
 };
 
 struct feeds {
@@ -42,8 +42,8 @@ struct feeds {
 struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given);
 
 void feeds_take_out(struct feed *f);
-struct feed *feed_close(struct feed *f);	/* one that was taken out; returns NULL */
-void feeds_remove(struct feed *f);		/* both */
+struct feed *feed_close(struct feed *f);	/* `f` is in no list; returns NULL */
+void feeds_remove(struct feed *f);		/* takes out and closes */
 void feeds_done(struct feeds *l);		/* the list is empty */
 
 /* Returns the next feed from *at on of that kind and of one of those states, and moves *at behind it; NULL at the end. */

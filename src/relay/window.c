@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define PART_LEVEL	-8			/* level of zstd: read again only after a crash */
+#define PART_LEVEL	-8			/* compression level; parts are read only after a crash */
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* messages in one entry, before compression; one message may be larger */
@@ -35,7 +35,7 @@ void window_keep_ids(struct window *w, const uint64_t *open, size_t count)
 
 /* --- Messages --- */
 
-/* Messages are timed by their bucket, whose end is the time that the receiver uses. */
+/* The time of a message is the end of its bucket, which the receiver uses. */
 static int put_messages(struct buf *out, const struct batch_entry *e, struct err *err)
 {
 	struct profile view = *e->profile;
@@ -126,7 +126,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 	size_t size;
 	int r;
 
-	assert(n > 0 && n <= PART_BYTES_MAX);	/* a larger one is not read again */
+	assert(n > 0 && n <= PART_BYTES_MAX);	/* a reader would reject a larger part */
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
 	record.samples_before = w->samples;
@@ -203,7 +203,7 @@ void window_add_parsed(struct window *w, const char *bytes)
 	w->message_count = 0;
 }
 
-/* The batch as messages, in w->part. */
+/* Encodes the batch as messages in w->part. */
 static int make_part(struct window *w, const struct batch *b, bool *too_large, uint64_t *ret_samples, struct err *err)
 {
 	assert(!w->part.size && !w->message_count);
@@ -224,7 +224,7 @@ static int make_part(struct window *w, const struct batch *b, bool *too_large, u
 	return 0;
 }
 
-/* One large batch must not hold memory for ever. */
+/* Frees the buffer after a large batch. */
 static void empty_part(struct window *w)
 {
 	if (w->part.capacity > PART_KEPT) {
@@ -337,7 +337,7 @@ static uint64_t samples_of_series(const struct window_series *s)
 	return n;
 }
 
-/* Each part of it was written once, so what cannot be now is together above a cap that each part was below. */
+/* Each part could be encoded, so a series that cannot be now exceeds a cap that its parts did not reach. */
 static int make_pieces(struct window *w, struct pieces *p, uint64_t *ret_too_large, struct err *err)
 {
 	int r = 0;
