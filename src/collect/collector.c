@@ -190,7 +190,7 @@ static void finish_done(struct collector *c)
 
 /* --- The loop's thread: closing --- */
 
-/* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
+/* Ids differ from those before a restart, or the store would take a new batch for a replay of an old one. */
 uint64_t collector_take_id(struct collector *c)
 {
 	uint64_t id = c->next_id++;
@@ -223,7 +223,7 @@ uint64_t collector_shortest_queue(const struct collector *c)
 	return least;
 }
 
-/* One slow sink misses what the others have; what can be delivered again it does not miss. */
+/* If its queue is full, a sink that is slower than others misses the batch, unless the batch has ack tokens. */
 void collector_hand_to_sinks(struct collector *c, struct open_batch *b)
 {
 	uint64_t least = collector_shortest_queue(c);
@@ -250,7 +250,7 @@ static void hand_over(struct collector *c, struct open_batch *b)
 	open_batch_seal(b);
 	collector_count_bytes(c, b);
 	lock_take(&c->lock);
-	assert(!b->closed);		/* it is handed over once, and again only if no sink has it */
+	assert(!b->closed);		/* handed over only once, and again only if no sink has it */
 	b->closed = true;
 	collector_hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
@@ -318,7 +318,7 @@ static void woken(struct watch *w, uint32_t events)
 
 	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
 		finish_done(c);
-	/* A little at a time, so that senders are heard meanwhile. */
+	/* Merges a little at a time, so that senders need not wait. */
 	if (continue_closing(c, MERGE_BYTES))
 		wake(c);
 	collector_reap(c);
@@ -433,7 +433,7 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	pthread_cond_broadcast(&c->changed);
 	while (is_any_sink_busy(c) && clock_monotonic_ns() < until)
 		collector_wait(c, until);
-	/* Whoever frees us waits for what a sink has begun, and it must not be taken for lost. */
+	/* collector_free waits for commits in progress, so they must not be reported as lost. */
 	c->paused = is_any_sink_busy(c);
 	while (is_any_sink_committing(c))
 		collector_wait(c, 0);

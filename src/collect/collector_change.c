@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch has its lines from the first to the last or not at all. */
+/* Lines and rows are kept for a whole batch or not at all, so call this only between batches. */
 static void set_form(struct collector *c)
 {
 	c->rules.keep_lines = false;

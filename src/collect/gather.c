@@ -12,22 +12,23 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE	64
-#define POLLS_MAX	64	/* after a break; then others have their turn */
+#define POLLS_MAX	64	/* after a pause; then other watches get their turn */
 
 struct gather {
 	struct loop *loop;
 	int epoll_fd;				/* watches the connections */
-	struct watch ready;			/* the same in the loop; its fd is -1 in a break */
-	struct watch timer;			/* runs then only */
+	struct watch ready;			/* epoll_fd in the loop; its fd is -1 during pauses */
+	struct watch timer;			/* runs during pauses only */
 
-	unsigned steady;				/* periods before this one that were worth a break */
-	uint32_t period;			/* its number, from 1 */
+	unsigned steady;				/* number of previous periods in a row that were worth a
+							 * pause */
+	uint32_t period;			/* number of this period, from 1 */
 	int64_t since_ns;			/* start of this period, monotonic */
-	unsigned messages;			/* in it */
+	unsigned messages;			/* in this period */
 	size_t bytes;
-	size_t most;				/* room that one sender took in it */
-	bool overloaded;				/* for one turn */
-	int64_t pause_ns;			/* 0: there is none */
+	size_t most;				/* the most buffer space that one sender took in it */
+	bool overloaded;				/* more data arrived than one turn could read */
+	int64_t pause_ns;			/* 0: no pauses */
 };
 
 static unsigned poll_all(struct gather *g)
@@ -58,7 +59,7 @@ static void set_timer(struct gather *g, int64_t period_ns)
 	timerfd_settime(g->timer.fd, 0, &t, NULL);
 }
 
-/* Sets the length of the breaks, if it differs. */
+/* Starts pauses, or changes their length. */
 static void set_pause(struct gather *g, int64_t length_ns)
 {
 	assert(length_ns >= GATHER_PAUSE_MIN_NS && length_ns <= GATHER_PERIOD_NS);
@@ -69,7 +70,7 @@ static void set_pause(struct gather *g, int64_t length_ns)
 	g->pause_ns = length_ns;
 }
 
-/* Without memory for the watch it stays as it is. */
+/* If the watch cannot be added, pauses continue. */
 static void end_pauses(struct gather *g)
 {
 	g->ready.fd = g->epoll_fd;
@@ -88,7 +89,7 @@ static bool is_pause_worthwhile(const struct gather *g, int64_t now)
 	       now - g->since_ns < 2 * (int64_t)GATHER_PERIOD_NS;
 }
 
-/* Chosen so that no sender takes more than GATHER_SENDER_ROOM in a break at its rate in this period. */
+/* Returns a length in which no sender takes more than GATHER_SENDER_ROOM at its rate in this period. */
 static int64_t pause_length(const struct gather *g)
 {
 	int64_t ns = g->most <= GATHER_SENDER_ROOM ? GATHER_PERIOD_NS :
@@ -97,7 +98,7 @@ static int64_t pause_length(const struct gather *g)
 	return ns > GATHER_PAUSE_MIN_NS ? ns : GATHER_PAUSE_MIN_NS;
 }
 
-/* In a break of full length the timer tells when a period is over. */
+/* `is_over`: pauses have the full length, so the timer marks the end of a period. */
 static void decide(struct gather *g, bool is_over)
 {
 	int64_t now = clock_monotonic_ns();

@@ -17,9 +17,9 @@
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
 #define MAINTAIN_NS	(60 * NS_PER_SECOND)
 #define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
-#define MAINTAIN_URGENT_NS	(10 * NS_PER_SECOND)	/* it may be what makes room */
-#define RUNS_AT_ONCE	256u		/* in one commit, */
-#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
+#define MAINTAIN_URGENT_NS	(10 * NS_PER_SECOND)	/* maintenance may free space */
+#define RUNS_AT_ONCE	256u		/* runs in one commit */
+#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* approximate bytes in one commit */
 
 void collector_wait(struct collector *c, int64_t ns)
 {
@@ -28,7 +28,7 @@ void collector_wait(struct collector *c, int64_t ns)
 	lock_wait(&c->lock, &c->changed, ns ? &at : NULL);
 }
 
-/* Whether the sink will say the same however often it is asked. */
+/* Whether a retry would fail with the same error. */
 static bool is_permanent(int r)
 {
 	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
@@ -128,7 +128,7 @@ static int commit_without_rows(struct sink_worker *o, const struct batch *b, str
 	return r;
 }
 
-/* A batch holds ack tokens of one source only. One that is a replay has its record still. */
+/* Records the batch beside its source. It has ack tokens of one source only, and a replay still has its record. */
 static void record(struct collector *c, struct open_batch *b)
 {
 	struct source *s = batch_record_is_needed(b) ? b->shares[0].source : NULL;
@@ -158,7 +158,7 @@ static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 	return o->sink.reads_rows ? o->sink.commit(o->sink.data, &b->batch, err) : commit_without_rows(o, &b->batch, err);
 }
 
-/* Whether or not it could be. */
+/* Ends a commit, successful or not. */
 static void committed(struct sink_worker *o)
 {
 	assert(o->committing);
@@ -166,7 +166,7 @@ static void committed(struct sink_worker *o)
 	pthread_cond_broadcast(&o->collector->changed);
 }
 
-/* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
+/* Commits the first batch of the queue. The lock is released during the commit. */
 static int commit_first(struct sink_worker *o)
 {
 	struct collector *c = o->collector;
@@ -186,7 +186,7 @@ static int commit_first(struct sink_worker *o)
 		return r;
 
 	o->progress_ns = clock_monotonic_ns();
-	assert(o->first == q);		/* others only add behind it */
+	assert(o->first == q);		/* other threads only append */
 	o->first = q->next;
 	if (!o->first)
 		o->last = &o->first;
@@ -213,7 +213,7 @@ void sink_worker_put_run(struct sink_worker *o, struct open_run *r)
 	o->counters.queue_bytes += r->size;
 }
 
-/* As many as fit into one commit; at least one. */
+/* Collects as many runs as fit into one commit, but at least one. */
 static size_t take_runs(struct sink_worker *o, struct open_run **ret)
 {
 	uint64_t bytes = 0;
@@ -237,7 +237,7 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 	n->runs_dropped_rejected += result < 0 && result != -EEXIST;
 	n->runs_queued--;
 	n->queue_bytes -= r->size;
-	/* Stored by one sink is stored; after that what says most. */
+	/* A run that one sink stored is stored. Otherwise keep the most specific result. */
 	if (result == 1 || r->best == -EINVAL || (result == 0 && r->best != 1))
 		r->best = result;
 	if (result >= 0) {
@@ -266,7 +266,7 @@ static void note_runs_result(struct sink_worker *o, int r, const struct err *err
 		log_info("storing runs again");
 }
 
-/* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
+/* Commits the first runs of the queue. The lock is released during the commit. */
 static int commit_first_runs(struct sink_worker *o)
 {
 	struct strobe_wire_message messages[RUNS_AT_ONCE];
@@ -347,7 +347,7 @@ static void check_space(struct sink_worker *o)
 	o->is_low_on_space = is_low_on_space;
 }
 
-/* 0: never. */
+/* Returns when maintenance is due next, 0: never. */
 static int64_t next_maintenance(const struct sink_worker *o)
 {
 	bool is_urgent = o->is_low_on_space || o->counters.failing || o->counters.runs_failing;
@@ -364,7 +364,7 @@ static bool is_maintenance_due(const struct sink_worker *o)
 	return at && clock_monotonic_ns() >= at;
 }
 
-/* After a failure: waits until it is time to try again, or until somebody wants an end. */
+/* Waits after a failure until it is time to retry, or until a flush or the end begins. */
 static void wait_to_retry(struct collector *c)
 {
 	int64_t until = clock_monotonic_ns() + (c->flushing ? FLUSH_RETRY_NS : RETRY_NS);
@@ -395,11 +395,11 @@ static void *empty_queues(void *data)
 
 	lock_take(&c->lock);
 	while (!c->stopping && !is_over(o)) {
-		/* First, since on a full disk something is always queued. */
+		/* Checked first, since on a full disk the queue is never empty. */
 		if (is_maintenance_due(o)) {
 			maintain(o);
 		} else if ((o->first || o->first_run) && !c->paused) {
-			/* Each has its turn, also while the other cannot be stored. */
+			/* Batches and runs take turns, so that a failure of one does not block the other. */
 			int batch = o->first ? commit_first(o) : 0;
 			int runs = o->first_run && !c->paused ? commit_first_runs(o) : 0;
 
@@ -469,7 +469,8 @@ static void free_run(struct open_run *r)
 	free(r);
 }
 
-/* The active sinks may have dropped the batch while their queues were full, or have been added since. */
+/* Passes the batch on if no sink has it: active sinks may have dropped it while their queues were full, or may have
+ * been added since. */
 static void give_up_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct collector *c = o->collector;

@@ -1,4 +1,4 @@
-/* stream_acks.c: entries that are done with, until Redis has said that it knows. */
+/* stream_acks.c: acknowledges finished entries, until Redis has confirmed it. */
 #include "redis_stream_private.h"
 
 #include "redis_client.h"
@@ -11,7 +11,7 @@
 
 #define ACKS_AT_ONCE	500u
 #define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* timeout of one request; the loop waits for it */
-#define END_MOST_NS	(3 * NS_PER_SECOND)	/* for all together */
+#define END_MOST_NS	(3 * NS_PER_SECOND)	/* for all requests together */
 
 static void confirm_calls(struct redis_stream *s)
 {
@@ -69,7 +69,7 @@ static void acked(struct stream_key *k, const redisReply *reply)
 	stream_acks_send(k);
 }
 
-/* XACK key group id …, into arrays of ACKS_AT_ONCE + 3. */
+/* Builds XACK key group id … in arrays of ACKS_AT_ONCE + 3. */
 static int command(const struct stream_key *k, size_t first, size_t n, char (*texts)[STREAM_ID_TEXT], const char **argv,
 		   size_t *sizes)
 {
@@ -88,7 +88,7 @@ static int command(const struct stream_key *k, size_t first, size_t n, char (*te
 	return argc;
 }
 
-/* One command at a time, so that its reply covers all that was sent. */
+/* Sends one command at a time, so that its reply covers everything sent. */
 void stream_acks_send(struct stream_key *k)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
@@ -163,7 +163,8 @@ static bool ack_now(struct stream_key *k, struct redis_client *client, struct er
 	return true;
 }
 
-/* The next owner of our name need not wait; except for entries in flight here, which it would receive. */
+/* Deletes the lease, so that the next consumer of our name need not wait for it to expire. Kept while entries are in
+ * flight, which that consumer would receive. */
 static void give_up_lease(struct stream_key *k, struct redis_client *client)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "

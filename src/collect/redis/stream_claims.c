@@ -113,7 +113,7 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 	request_content(k);
 }
 
-/* XCLAIM of `n` claims from `first` on. */
+/* Sends XCLAIM for `n` claims, starting at `first`. */
 static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_reply_fn *fn)
 {
 	const struct stream_options *o = &k->source->options;
@@ -162,7 +162,7 @@ static void request_content(struct stream_key *k)
 	claim(k, first, n, 0, false, on_content);
 }
 
-/* Adds the entries of a batch that we were not handed; none if we have none of it. */
+/* Adds the entries of a batch that were not delivered to us, if others of it were. */
 static void add_missing(struct stream_key *k, const struct stream_record *r)
 {
 	const struct batch_record_share *s = &r->content.shares[0];
@@ -178,7 +178,8 @@ static void add_missing(struct stream_key *k, const struct stream_record *r)
 		k->claim_count = before;
 }
 
-/* Reads what is left to claim; acknowledged entries are in no list any more. */
+/* Claims the missing entries of adopted batches. Acknowledged entries are no longer pending, so claiming them has no
+ * effect. */
 void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 {
 	k->claims_read = then;
@@ -195,7 +196,7 @@ static void claim_rest(struct stream_key *k)
 	stream_claim_rest(k, look_up_listed);
 }
 
-/* The ids that are ours now: another collector may have been faster. */
+/* Receives the ids that were claimed. Another collector may have been faster for some. */
 static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 {
 	size_t n = 0;
@@ -219,7 +220,7 @@ static void add(struct stream_key *k, struct stream_id id)
 	k->claims[k->claim_count++] = id;
 }
 
-/* With the whole batch of which it is a part. */
+/* Adds the whole batch of an entry. */
 static void add_batch(struct stream_key *k, struct stream_record *r)
 {
 	const struct batch_record_share *s = &r->content.shares[0];
@@ -232,7 +233,7 @@ static void add_batch(struct stream_key *k, struct stream_record *r)
 		add(k, (struct stream_id){ s->ack_tokens[i].high, s->ack_tokens[i].low });
 }
 
-/* Rows of id, consumer, milliseconds since it was given, how often. */
+/* Receives rows of id, consumer, milliseconds since delivery, number of deliveries. */
 static void on_claimable(struct stream_key *k, const redisReply *reply)
 {
 	int64_t idle_ms = k->source->options.claim_idle_ns / 1000000;
