@@ -1,4 +1,4 @@
-/* test_collector_change.c: sinks and sources that come and go while samples are under way. */
+/* test_collector_change.c: sinks and sources that are added and removed while samples are in flight. */
 
 #include "clock.h"
 #include "collector_private.h"
@@ -132,7 +132,7 @@ static void run(struct fixture *f, int64_t ns)
 	loop_remove_timer(f->loop, &f->timer);
 }
 
-/* Runs the loop until it holds, two seconds at most. */
+/* Runs the loop until the condition is true, at most two seconds. */
 #define CHECK_SOON(f, condition) do {						\
 		for (unsigned i_ = 0; i_ < 200 && !(condition); i_++)		\
 			run(f, NS_PER_SECOND / 100);				\
@@ -440,7 +440,7 @@ TEST(a_removed_sink_is_restored_with_its_queue)
 	CHECK_INT(f.sinks[0].gone, 0);
 }
 
-/* Even if its queue is empty, or it has failed for too long. */
+/* Not even with an empty queue, or after it has failed for too long. */
 TEST(a_removed_sink_that_is_held_is_not_closed)
 {
 	struct sink_worker *third;

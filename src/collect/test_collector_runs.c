@@ -27,7 +27,7 @@ TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
 	CHECK_INT(f.n->runs_dropped_rejected, 4);
 	CHECK_INT(f.sink.runs, 10);
 	CHECK_INT(f.n->queue_bytes, 0);
-	/* They are no samples, and what senders lost were runs. */
+	/* Runs are not counted as samples, and neither are runs that senders lost. */
 	CHECK_INT(f.n->samples_received + f.sink.calls, 0);
 	CHECK_INT(f.n->sender_run_drops[STROBE_DROP_FULL], 20);
 	CHECK_INT(f.n->sender_drops[STROBE_DROP_FULL], 0);
@@ -59,7 +59,7 @@ TEST(runs_wait_while_they_cannot_be_stored_and_samples_continue)
 	CHECK_INT(f.n->runs_queued, 0);
 	CHECK_INT(f.n->queue_bytes, 0);
 	CHECK(!f.n->runs_failing);
-	CHECK(f.sink.run_calls < 100);		/* many at once */
+	CHECK(f.sink.run_calls < 100);		/* many are committed at once */
 	check_run_sums(&f);
 	f.sink.refuses = true;
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });

@@ -7,7 +7,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-/* Opens the file by another path, after it was closed, and hands over what comes. */
+/* Closes the file, opens it by another path, and returns the lines read. */
 static const char *run_by(struct fixture *f, const char *path)
 {
 	free(f->url);
@@ -215,7 +215,7 @@ TEST(a_file_that_is_rotated_to_a_path_that_is_added_then_is_read_once)
 	CHECK_STR(run(&f), "a 1|");
 	ack(&f, 0, 1);
 	rotate(&f);
-	added = open_beside(&f, f.source, "x.1");		/* before anything is at the old path */
+	added = open_beside(&f, f.source, "x.1");		/* before a new file exists at the old path */
 	CHECK_STR(run(&f), "");
 	write_to(&f, "b 2\n", false);
 	CHECK_STR(run(&f), "b 2|");
@@ -224,7 +224,8 @@ TEST(a_file_that_is_rotated_to_a_path_that_is_added_then_is_read_once)
 	ack(&f, 0, 3);
 	f.source = source_close(f.source);
 	append_to(&f, "x.1", "d 4\n");
-	CHECK_STR(run(&f), "d 4|");				/* by the one that was added, from where the other was */
+	CHECK_STR(run(&f), "d 4|");				/* by the added source, from the offset of the
+								 * other one */
 	open_it(&f);
 	CHECK_STR(run(&f), "");
 	source_close(added);
@@ -322,7 +323,7 @@ TEST(offsets_under_the_name_of_an_earlier_version_are_used)
 	CHECK_STR(run(&f), "a 1|b 2|");
 	ack(&f, 0, 2);
 	f.source = source_close(f.source);
-	/* It had the path as it was configured, and said nothing about its origin. */
+	/* An earlier version stored the path as configured, and no origin. */
 	through_link = xasprintf("%s/dir/x", f.directory);
 	before = file_state_path(f.directory, through_link);
 	now = file_state_path(f.directory, f.path);
@@ -358,7 +359,7 @@ TEST(an_opening_that_is_undone_takes_no_offsets_from_another_path)
 	teardown(&f);
 }
 
-/* Inodes are used again, and logs begin with the same lines. */
+/* Inodes are reused, and logs may begin with the same lines. */
 TEST(a_file_that_is_younger_than_an_offset_is_another_one)
 {
 	_cleanup_(freep) char *path = NULL;

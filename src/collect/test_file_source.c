@@ -74,7 +74,7 @@ TEST(what_was_rotated_away_during_a_restart_is_read_to_its_end)
 	teardown(&f);
 }
 
-/* The file that was read last becomes x.3, and two others were named by the path meanwhile. */
+/* Renames the file that was read last to x.3, after two others had the path. */
 static void rotate_thrice(struct fixture *f)
 {
 	_cleanup_(freep) char *command = xasprintf("cd %s && mv x x.3 && echo 'm 1' >x.2 && sleep 0.02 && echo 'n 1' >x.1 && cp x.1 x.1.bak && "
@@ -226,7 +226,7 @@ TEST(another_file_in_its_place_is_read_from_the_start)
 	teardown(&f);
 }
 
-/* Overwrites the saved position with the first `n` bytes of `bytes`, or of itself if that is NULL. */
+/* Overwrites the saved position with the first `n` bytes of `bytes`; NULL: truncates it to `n` bytes. */
 static void damage(struct fixture *f, const char *bytes, size_t n)
 {
 	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);
@@ -270,7 +270,7 @@ TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ack_token_twi
 		CHECK_STR(run(&f), "c 1|");
 		f.source = source_close(f.source);
 		damage(&f, cases[i].bytes, cases[i].n);
-		/* Cut as by logrotate's copytruncate; other lines are where the first ones were. */
+		/* Truncated as by logrotate's copytruncate; other lines follow at the same offsets. */
 		write_to(&f, "d 1\ne 1\n", true);
 		open_it(&f);
 		CHECK_STR(run(&f), "d 1|e 1|");

@@ -77,7 +77,7 @@ static inline void write_to(struct fixture *f, const char *text, bool cut)
 	close(fd);
 }
 
-/* Two looks of the source at least, however late they are: three periods like its own. */
+/* Runs the loop for three periods of the source, so that it checks the file at least twice however late it is. */
 static inline const char *run(struct fixture *f)
 {
 	struct err err;

@@ -107,7 +107,7 @@ static void run(unsigned ticks, unsigned messages, size_t bytes)
 	loop_remove_timer(loop, &clock_watch);
 }
 
-/* A machine that is busy with other things may keep us from a period or two. */
+/* Repeats, since a busy machine may delay the test by a period or two. */
 static unsigned run_until(bool has_pause, unsigned messages, size_t bytes)
 {
 	unsigned ticks = 0;
@@ -133,7 +133,7 @@ TEST(messages_that_come_often_are_taken_together)
 	unsigned sent = 0, tries = 0;
 
 	begin();
-	/* Breaks end where the machine keeps us from a period, and begin again. */
+	/* On a busy machine a missed period ends the pauses, and they begin again. */
 	do {
 		sent += run_until(true, 1, 100);
 		wakes = 0;
@@ -173,7 +173,7 @@ TEST(a_sender_of_large_messages_is_looked_at_more_often)
 	}
 	CHECK(gather_pause_ns(gather) < GATHER_PERIOD_NS);
 	sent += rounds * 25;
-	/* And as seldom as before when it is over. */
+	/* Afterwards as rarely as before. */
 	for (unsigned ticks = 0; gather_pause_ns(gather) != GATHER_PERIOD_NS && ticks < 1000; ticks++, sent++)
 		run(1, 1, 100);
 	CHECK_INT(gather_pause_ns(gather), GATHER_PERIOD_NS);
@@ -203,7 +203,7 @@ static bool send_in_rounds(unsigned messages, size_t bytes, unsigned *sent, bool
 	return true;
 }
 
-/* Each round sends more than the room of a break; that all of it can be sent shows that it is received in time. */
+/* Each round sends more than a pause has room for, so sending all of it shows that messages are received in time. */
 static void check_many(unsigned messages, size_t bytes)
 {
 	bool has_room = false, has_slow = true;
@@ -225,7 +225,7 @@ static void check_many(unsigned messages, size_t bytes)
 TEST(a_sender_of_many_messages_causes_no_wakeups_and_has_room)
 {
 	check_many(20, 1700);
-	check_many(70, 40);	/* it is not what they hold, but what the kernel adds */
+	check_many(70, 40);	/* small messages take buffer space mostly by the kernel's overhead */
 }
 
 TEST(a_disconnect_during_a_break_is_noticed_after_it)
