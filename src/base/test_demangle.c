@@ -1,3 +1,4 @@
+/* test_demangle.c: mangled names of Rust and C++ become readable. */
 #include "demangle.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-/* usage: record_image PID > IMAGE
+/* record_image.c: records the memory of a PHP process for test_php_images.c. Usage: record_image PID > IMAGE
  *
  * Records the memory read by the walk over a real PHP process, and by the comparison with correct and wrong tables of
  * offsets, for test_php_images.c. Run it on a script that sleeps. The first line is "php MAJOR MINOR FRAME GLOBALS

@@ -1,5 +1,5 @@
-/* ack_tokens.c: batches of redeliverable entries: those of a batch open at a crash make one with its id again, and durable
- * ones are acknowledged. All in the loop's thread. */
+/* ack_tokens.c: batches of redeliverable entries. After a crash, redelivered entries form a batch with the same id;
+ * durable entries are acknowledged. All in the loop's thread. */
 
 #include "collector_private.h"
 
@@ -124,13 +124,13 @@ bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struc
 	if (!about->batch_id)
 		return false;
 	if (about->part == 0) {
-		c->leaving_out = was_seen(c, b, about->batch_id);
-		if (!c->leaving_out) {
+		c->skipping_replay = was_seen(c, b, about->batch_id);
+		if (!c->skipping_replay) {
 			GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
 			b->relay_ids[b->relay_id_count++] = about->batch_id;
 		}
 	}
-	if (!c->leaving_out)
+	if (!c->skipping_replay)
 		return false;
 	c->counters.messages_replayed++;
 	open_batch_note(b, about, 0);
@@ -140,7 +140,7 @@ bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struc
 /* Closes the batches rebuilt after a crash under their old ids; they are complete once the source has caught up. */
 static void close_replays(struct collector *c, struct redeliverable *t)
 {
-	assert(t->caught_up);		/* before, some of their entries may be missing */
+	assert(t->caught_up);		/* until then some of their entries may be missing */
 	while (t->replays) {
 		struct open_batch *b = t->replays;
 
@@ -178,8 +178,8 @@ void ack_tokens_recorded(struct collector *c, struct source *s, const struct bat
 	journal_adopt(c->journal, source_identity(s), r);
 }
 
-/* At the end: the rest of them would be redelivered after a restart and find their batch stored without them. All of them are
- * redelivered. */
+/* Drops rebuilt batches that are incomplete, at shutdown or when their source is closed. If they were stored, their
+ * missing entries would later be taken for duplicates. */
 void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t)
 {
 	while (t->replays) {

@@ -43,7 +43,7 @@ static void put_key(struct buf *key, const struct source_about *about, struct st
 {
 	size_t channel = about->channel ? strlen(about->channel) : 0;
 
-	/* No message has so many labels, so that this is no key of one. */
+	/* No message has this many labels, so the key cannot equal that of a message. */
 	buf_put_varint(key, (uint64_t)bucket_ns);
 	buf_put_varint(key, (uint64_t)about->clock);
 	buf_put_varint(key, (uint64_t)about->period_ns);
@@ -56,7 +56,7 @@ static void put_key(struct buf *key, const struct source_about *about, struct st
 		labels_put(about->labels, key);
 }
 
-/* A label ends at a NUL; a name with one must not equal the part before it. */
+/* Labels end at a NUL, so a name that contains one must not become equal to the part before it. */
 static void set_entry(struct labels *labels, struct str entry)
 {
 	char name[STROBE_WIRE_LABEL_VALUE];
@@ -84,7 +84,7 @@ static struct labels *make_labels(const struct source_about *about, struct str e
 	return labels;
 }
 
-/* The entry of all series above the limit. */
+/* Returns the entry that all series above the limit share. */
 static int64_t folded_entry(struct open_batch *b, const struct source_about *about, int64_t bucket_ns,
 			    const struct open_batch_rules *rules)
 {
@@ -134,7 +134,7 @@ static struct profile *profile_of(struct open_batch *b, uint32_t entry)
 	assert(entry < b->batch.count);
 	if (p->column_count == 0)
 		profile_column(p, "samples", "count");
-	assert(p->column_count == 1);		/* nothing but lines comes here */
+	assert(p->column_count == 1);		/* the profile of lines has one column */
 	e->from_lines = true;
 	return p;
 }
@@ -203,7 +203,7 @@ static struct open_batch_stack find_stack(struct open_batch *b, const struct sou
 
 #define SLOW_ENTRY UINT32_MAX			/* entry of a series above the limit */
 
-/* Makes an array as long as the dictionary's; new elements are 0. */
+/* Grows an array to the size of the dictionary's; new elements are 0. */
 static void lengthen(uint32_t **array, size_t *capacity, size_t need)
 {
 	size_t n = *capacity * 2 > need ? *capacity * 2 : need + need / 2 + 64;
@@ -236,7 +236,7 @@ static struct open_batch_bucket *find_bucket(struct open_batch *b, const struct 
 	return k;
 }
 
-/* The entry of a stack's series; SLOW_ENTRY if there are too many. */
+/* Returns the entry of a stack's series; SLOW_ENTRY if there are too many series. */
 static uint32_t series_entry(struct open_batch *b, struct open_batch_bucket *k, uint32_t series,
 			     const struct source_about *about, struct str stack, const struct open_batch_rules *rules)
 {
@@ -260,7 +260,7 @@ static uint32_t make_frame(struct open_batch_bucket *k, const struct line_dict *
 	return *known - 1;
 }
 
-/* Adds what the profile does not have yet of the way from the root to the leaf. */
+/* Adds the nodes on the path from the root to the leaf that the profile lacks. */
 static void make_nodes(struct open_batch *b, struct open_batch_bucket *k, const struct line_dict *d, struct profile *p,
 		       uint32_t leaf)
 {
@@ -293,7 +293,7 @@ static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const st
 	return line_dict_add(d, hash, &key, stack);
 }
 
-/* The same as find_stack; false if this line has to go the slow way. */
+/* Does the same as find_stack, by the dictionary. False if the line has to take the slow path. */
 static bool find_fast(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns,
 		      const struct open_batch_rules *rules, struct open_batch_stack *ret)
 {

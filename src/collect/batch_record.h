@@ -24,7 +24,7 @@ struct batch_record {
 
 uint64_t batch_record_source(const char *identity);
 
-/* Whether it has ack tokens; other batches need no record. */
+/* Whether the batch has ack tokens; others need no record. */
 bool batch_record_is_needed(const struct open_batch *b);
 
 void batch_record_put(struct buf *out, const struct open_batch *b);
@@ -33,7 +33,7 @@ void batch_record_put(struct buf *out, const struct open_batch *b);
 void batch_record_put_ids(struct buf *out, const uint64_t *ids, size_t n);
 bool batch_record_read_ids(struct strobe_wire_cursor *c, uint64_t **ret, size_t *ret_count);
 
-/* Reads one. `ret` is to be done also after an error; what stands behind it stays in the cursor. */
+/* Reads one record, and leaves the cursor behind it. Call batch_record_done also after an error. */
 bool batch_record_read(struct strobe_wire_cursor *c, struct batch_record *ret);
 void batch_record_done(struct batch_record *r);
 

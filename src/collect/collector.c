@@ -39,13 +39,13 @@ static void wake(struct collector *c)
 
 bool collector_samples_balance(const struct collector_counters *n)
 {
-	return n->samples_received == n->samples_stored + n->samples_queued + n->samples_dropped_queue + n->samples_dropped_unfit;
+	return n->samples_received == n->samples_stored + n->samples_queued + n->samples_dropped_queue + n->samples_dropped_rejected;
 }
 
 static bool runs_balance(const struct collector_counters *n)
 {
 	return n->runs_received == n->runs_stored + n->runs_known + n->runs_queued + n->runs_dropped_queue +
-				   n->runs_dropped_unfit + n->runs_dropped_conflict;
+					   n->runs_dropped_rejected + n->runs_dropped_conflict;
 }
 
 static bool source_balances(const struct source_counters *n)
@@ -64,14 +64,14 @@ static void batch_done(struct collector *c, struct open_batch *b)
 	wake(c);
 }
 
-void collector_batch_left(struct collector *c, struct open_batch *b)
+void collector_batch_finished(struct collector *c, struct open_batch *b)
 {
 	assert(b->closed && b->sinks_left > 0);
 	b->sinks_left--;
 	batch_done(c, b);
 }
 
-void collector_run_left(struct collector *c, struct open_run *r)
+void collector_run_finished(struct collector *c, struct open_run *r)
 {
 	struct collector_counters *n = &c->counters;
 
@@ -83,7 +83,7 @@ void collector_run_left(struct collector *c, struct open_run *r)
 	n->runs_known += r->best == 0;
 	n->runs_dropped_conflict += r->best == -EEXIST;
 	n->runs_dropped_queue += r->best == -ENOBUFS;
-	n->runs_dropped_unfit += r->best < 0 && r->best != -EEXIST && r->best != -ENOBUFS;
+	n->runs_dropped_rejected += r->best < 0 && r->best != -EEXIST && r->best != -ENOBUFS;
 	n->runs_queued--;
 	n->queue_bytes -= r->size;
 	if (r->batch) {
@@ -113,7 +113,7 @@ bool collector_hand_run(struct collector *c, struct open_run *r)
 	if (put_run(c, r))
 		return true;
 	r->sinks_left = 1;
-	collector_run_left(c, r);
+	collector_run_finished(c, r);
 	return false;
 }
 
@@ -140,8 +140,8 @@ static void count_done(struct collector_counters *n, const struct open_batch *b)
 	assert(n->samples_queued >= b->samples && n->queue_bytes >= b->counted_bytes);
 	if (b->kept)
 		n->samples_stored += b->samples;
-	else if (b->unfit)
-		n->samples_dropped_unfit += b->samples;
+	else if (b->rejected)
+		n->samples_dropped_rejected += b->samples;
 	else
 		n->samples_dropped_queue += b->samples;
 	n->samples_queued -= b->samples;
@@ -190,7 +190,7 @@ static void finish_done(struct collector *c)
 
 /* --- The loop's thread: closing --- */
 
-/* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
+/* Ids differ from those before a restart, or the store would take a new batch for a replay of an old one. */
 uint64_t collector_take_id(struct collector *c)
 {
 	uint64_t id = c->next_id++;
@@ -223,7 +223,7 @@ uint64_t collector_shortest_queue(const struct collector *c)
 	return least;
 }
 
-/* One slow sink misses what the others have; what can be delivered again it does not miss. */
+/* If its queue is full, a sink that is slower than others misses the batch, unless the batch has ack tokens. */
 void collector_hand_to_sinks(struct collector *c, struct open_batch *b)
 {
 	uint64_t least = collector_shortest_queue(c);
@@ -238,7 +238,7 @@ void collector_hand_to_sinks(struct collector *c, struct open_batch *b)
 		if (!must && o->counters.queue_bytes > least &&
 		    o->counters.queue_bytes + b->bytes > c->options.queue_bytes) {
 			o->counters.samples_dropped_queue += b->samples;
-			collector_batch_left(c, b);
+			collector_batch_finished(c, b);
 		} else {
 			sink_worker_put_batch(o, b);
 		}
@@ -250,7 +250,7 @@ static void hand_over(struct collector *c, struct open_batch *b)
 	open_batch_seal(b);
 	collector_count_bytes(c, b);
 	lock_take(&c->lock);
-	assert(!b->closed);		/* it is handed over once, and again only if no sink has it */
+	assert(!b->closed);		/* handed over only once, and again only if no sink has it */
 	b->closed = true;
 	collector_hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
@@ -258,7 +258,7 @@ static void hand_over(struct collector *c, struct open_batch *b)
 }
 
 /* Merges a part of the closing batches, and hands over finished ones. Returns whether there is more. */
-static bool go_on_closing(struct collector *c, size_t bytes)
+static bool continue_closing(struct collector *c, size_t bytes)
 {
 	struct open_batch *b = c->closing;
 
@@ -295,7 +295,7 @@ static void close_all(struct collector *c)
 void collector_close_batches(struct collector *c)
 {
 	close_all(c);
-	while (go_on_closing(c, SIZE_MAX))
+	while (continue_closing(c, SIZE_MAX))
 		;
 }
 
@@ -304,7 +304,7 @@ static void tick(struct watch *w, uint32_t events)
 	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, timer));
 
 	loop_timer_read(w);
-	while (go_on_closing(c, SIZE_MAX))
+	while (continue_closing(c, SIZE_MAX))
 		;
 	close_all(c);
 	for (struct redeliverable *t = c->redeliverable; t; t = t->next)
@@ -318,8 +318,8 @@ static void woken(struct watch *w, uint32_t events)
 
 	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
 		finish_done(c);
-	/* A little at a time, so that senders are heard meanwhile. */
-	if (go_on_closing(c, MERGE_BYTES))
+	/* Merges a little at a time, so that senders need not wait. */
+	if (continue_closing(c, MERGE_BYTES))
 		wake(c);
 	collector_reap(c);
 }
@@ -358,6 +358,7 @@ static int init_wake(struct collector *c, struct err *err)
 
 static int start(struct collector *c, const struct collector_sink *sinks, size_t count, struct err *err)
 {
+	struct sink_worker *o;
 	int r;
 
 	if ((r = init_lock(c, err)) < 0 || (r = init_wake(c, err)) < 0 ||
@@ -366,7 +367,7 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
-		if ((r = collector_add_sink(c, &sinks[i], err)) < 0)
+		if ((r = collector_add_sink(c, &sinks[i], &o, err)) < 0)
 			return r;
 	return 0;
 }
@@ -428,12 +429,12 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 		ack_tokens_forget_replays(c, t);
 	lock_take(&c->lock);
 	c->flushing = true;
-	c->resting = false;
+	c->paused = false;
 	pthread_cond_broadcast(&c->changed);
 	while (is_any_sink_busy(c) && clock_monotonic_ns() < until)
 		collector_wait(c, until);
-	/* Whoever frees us waits for what a sink has begun, and it must not be taken for lost. */
-	c->resting = is_any_sink_busy(c);
+	/* collector_free waits for commits in progress, so they must not be reported as lost. */
+	c->paused = is_any_sink_busy(c);
 	while (is_any_sink_committing(c))
 		collector_wait(c, 0);
 	c->flushing = false;
@@ -536,14 +537,13 @@ size_t collector_sink_count(const struct collector *c)
 	return c->sink_count;
 }
 
-const char *collector_sink_url(const struct collector *c, size_t i)
+struct sink_worker *collector_sink(const struct collector *c, size_t i)
 {
 	assert(i < c->sink_count);
-	return c->active[i]->url;
+	return c->active[i];
 }
 
-const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i)
+const struct sink_counters *sink_worker_counters(const struct sink_worker *o)
 {
-	assert(i < c->sink_count);
-	return &c->active[i]->counters;
+	return &o->counters;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch has its lines from the first to the last or not at all. */
+/* Lines and rows are kept for a whole batch or not at all, so call this only between batches. */
 static void set_form(struct collector *c)
 {
 	c->rules.keep_lines = false;
@@ -19,7 +19,7 @@ static void set_form(struct collector *c)
 	}
 }
 
-int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err)
+int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct sink_worker **ret, struct err *err)
 {
 	struct sink_worker *o = c->sink_workers;
 	int r;
@@ -31,56 +31,50 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 	r = sink_worker_start(o, c, sink, err);
 	if (r < 0)
 		return r;
-	c->active[c->sink_count++] = o;
+	*ret = c->active[c->sink_count++] = o;
 	set_form(c);
 	return 0;
 }
 
-void collector_remove_sink(struct collector *c, size_t i, sink_closed_fn *closed, void *data)
+static void take_out(struct collector *c, const struct sink_worker *o)
 {
-	struct sink_worker *o = c->active[i];
+	size_t i = 0;
 
-	assert(i < c->sink_count && !o->removed && closed);
-	collector_close_batches(c);
+	while (i < c->sink_count && c->active[i] != o)
+		i++;
+	assert(i < c->sink_count);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
-	set_form(c);
+}
+
+static void set_removed(struct collector *c, struct sink_worker *o, bool removed)
+{
 	lock_take(&c->lock);
-	o->removed = true;
+	assert(o->removed != removed && !o->has_ended);
+	o->removed = removed;
 	o->progress_ns = clock_monotonic_ns();
-	o->closed = closed;
-	o->closed_data = data;
 	collector_update_failing(c);
 	pthread_cond_broadcast(&c->changed);
 	lock_release(&c->lock);
-}
-
-static struct sink_worker *find_removed(const struct collector *c, const void *data)
-{
-	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		if (c->sink_workers[i].removed && c->sink_workers[i].closed_data == data)
-			return (struct sink_worker *)&c->sink_workers[i];
-	abort();
-}
-
-void collector_restore_sink(struct collector *c, const void *data)
-{
-	struct sink_worker *o = find_removed(c, data);
-
-	assert(c->holding && !o->has_ended && c->sink_count < COLLECTOR_SINKS);
-	collector_close_batches(c);
-	lock_take(&c->lock);
-	o->removed = false;
-	o->closed = NULL;
-	o->closed_data = NULL;
-	collector_update_failing(c);
-	lock_release(&c->lock);
-	c->active[c->sink_count++] = o;
 	set_form(c);
 }
 
-const struct sink_counters *collector_removed_counters(const struct collector *c, const void *data)
+void collector_remove_sink(struct collector *c, struct sink_worker *o, sink_closed_fn *closed, void *data)
 {
-	return &find_removed(c, data)->counters;
+	assert(closed);
+	collector_close_batches(c);
+	take_out(c, o);
+	o->closed = closed;
+	o->closed_data = data;
+	set_removed(c, o, true);
+}
+
+void collector_restore_sink(struct collector *c, struct sink_worker *o)
+{
+	assert(c->holding && c->sink_count < COLLECTOR_SINKS);
+	collector_close_batches(c);
+	c->active[c->sink_count++] = o;
+	o->closed = NULL;
+	set_removed(c, o, false);
 }
 
 void collector_reap(struct collector *c)

@@ -14,8 +14,8 @@
 /* A run in flight to the sinks that take runs. */
 struct open_run {
 	unsigned sinks_left;
-	struct open_batch *batch;		/* that has its ack token and must not be acknowledged before; NULL:
-						 * none */
+	struct open_batch *batch;		/* the batch with its ack token, not acknowledged before the run is
+						 * done; NULL: none */
 	int best;				/* best result of the sinks so far */
 	bool noted;				/* scratch for counting runs in several queues */
 	int64_t time_ns;
@@ -31,9 +31,9 @@ struct sink_worker {
 	struct sink_counters counters;
 	pthread_t thread;
 	bool has_thread;			/* if not, the slot is free */
-	int64_t next_unfit_log_ns;			/* the thread only, as is what follows */
+	int64_t next_rejected_log_ns;			/* this and the next members belong to the sink's thread */
 	bool logged_conflict;
-	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
+	int64_t maintained_ns;			/* time of the last maintenance, monotonic */
 	bool is_low_on_space;				/* the sink said so after the last commit */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
@@ -41,12 +41,12 @@ struct sink_worker {
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is committing the first */
 	bool removed;
-	int64_t progress_ns;			/* monotonic: of the last success, or when it was removed */
+	int64_t progress_ns;			/* monotonic: the last success, or the removal if that was later */
 	bool given_up;				/* it was removed, fails, and has made no progress for too long */
 	sink_closed_fn *closed;			/* called in the loop's thread after a removed sink's worker has ended */
 	void *closed_data;
 	struct sink_leftover left;		/* the loop's thread only */
-	_Atomic bool has_ended;			/* its thread; not under the lock */
+	_Atomic bool has_ended;			/* set by its thread, without the lock */
 };
 
 /* Input with ack tokens of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
@@ -57,10 +57,10 @@ struct redeliverable {
 	struct open_batch *replays;		/* rebuilt after a crash, until the source has caught up */
 	bool caught_up;
 
-	/* acknowledged, which the source has not confirmed yet; the oldest first */
+	/* acknowledged, but not confirmed by the source yet; the oldest first */
 	struct unconfirmed { uint64_t batch_id, until; struct unconfirmed *next; } *unconfirmed, **last_unconfirmed;
 	uint64_t unconfirmed_count;
-	uint64_t handed_back;			/* ack tokens so far */
+	uint64_t handed_back;			/* number of ack tokens returned to the source */
 	struct redeliverable *next;
 };
 
@@ -78,7 +78,7 @@ struct collector {
 	struct open_batch *closing, **last_closing;	/* closed; their queued messages are merged
 							 * gradually */
 	struct redeliverable *redeliverable;
-	bool leaving_out;			/* the entry of which parts may follow is a replay */
+	bool skipping_replay;			/* the current entry is a replay, so its further parts are skipped */
 	struct open_batch_rules rules;
 	struct label_caps *caps;
 	struct line_dict *dict;
@@ -92,30 +92,34 @@ struct collector {
 	/* under the lock */
 	struct lock lock;
 	pthread_cond_t changed;
-	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
+	struct open_batch *done, **last_done;	/* all sinks are done with them, but they are not acknowledged yet */
 	bool flushing, stopping;
 	bool holding;				/* removed sinks are not closed */
-	bool resting;				/* a flush has timed out: no commit begins until new input arrives */
+	bool paused;				/* a flush has timed out: no commit begins until new input arrives */
 	bool has_lock;
 };
 
 /* Waits for a change or the time (monotonic; 0 is for ever), under the lock. */
 void collector_wait(struct collector *c, int64_t until_ns);
 
-/* A sink has finished it; under the lock. */
-void collector_batch_left(struct collector *c, struct open_batch *b);
-void collector_run_left(struct collector *c, struct open_run *r);
+/* Called when a sink has finished it; under the lock. */
+void collector_batch_finished(struct collector *c, struct open_batch *b);
+void collector_run_finished(struct collector *c, struct open_run *r);
 
-void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
-void collector_close_batch(struct collector *c, struct open_batch *b);	/* complete, for all sinks; nothing is added */
-void collector_count_bytes(struct collector *c, struct open_batch *b);	/* its present size, as queued */
+void collector_close_batches(struct collector *c);	/* closes all batches and hands them to the sinks */
+void collector_close_batch(struct collector *c, struct open_batch *b);	/* queues a complete batch for merging and
+									 * for the sinks */
+void collector_count_bytes(struct collector *c, struct open_batch *b);	/* updates queue_bytes by its present size */
 uint64_t collector_take_id(struct collector *c);
-bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
+bool collector_samples_balance(const struct collector_counters *n);	/* checks the identity in collector.h; the
+									 * loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
 void collector_set_max_open_batches(struct collector *c, uint64_t n);	/* for tests: instead of COLLECTOR_OPEN_BATCHES */
-void collector_reap(struct collector *c);	/* sink workers that have ended */
-void collector_hand_to_sinks(struct collector *c, struct open_batch *b);	/* all active ones; under the lock */
-bool collector_hand_run(struct collector *c, struct open_run *r);		/* those that take runs; false: none does */
+void collector_reap(struct collector *c);	/* frees sink workers that have ended */
+void collector_hand_to_sinks(struct collector *c, struct open_batch *b);	/* to all active ones; under the
+										 * lock */
+bool collector_hand_run(struct collector *c, struct open_run *r);		/* to sinks that take runs; false:
+										 * there are none */
 void collector_update_failing(struct collector *c);				/* under the lock */
 
 /* --- ack_tokens.c --- */
@@ -123,7 +127,7 @@ void collector_update_failing(struct collector *c);				/* under the lock */
 /* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time of the batch. */
 struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
 
-/* Whether a relay sent it before. The ack token of a duplicate must be acknowledged all the same. */
+/* Whether a relay has sent it before. The ack token of a duplicate must still be acknowledged. */
 bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
 
 void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);
@@ -144,6 +148,6 @@ void sink_worker_done(struct sink_worker *o);		/* frees its queues and the slot,
 void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b);
 void sink_worker_put_run(struct sink_worker *o, struct open_run *r);
 bool sink_worker_is_busy(const struct sink_worker *o);
-void sink_worker_give_up_queue(struct sink_worker *o);	/* its thread has ended; the loop's thread */
+void sink_worker_give_up_queue(struct sink_worker *o);	/* after its thread has ended; the loop's thread */
 
 #endif

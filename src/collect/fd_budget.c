@@ -12,7 +12,7 @@
 
 static _Atomic rlim_t used;		/* part of the limit used by descriptors that are always open */
 
-/* Descriptors are numbered without gaps, but for those that were closed since. */
+/* The lowest free descriptor approximates the number in use: descriptors are assigned without gaps. */
 static rlim_t in_use(void)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);

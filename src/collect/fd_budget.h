@@ -22,8 +22,8 @@ unsigned fd_budget_for_http(void);
 
 bool fd_budget_left(int fd);
 
-/* The number of files that a sink may keep open between its batches: half of the sinks' share, or other sinks could not open
- * theirs. */
+/* Returns how many files a sink may keep open between batches: half of the sinks' share, which leaves room for other
+ * sinks. */
 unsigned fd_budget_for_files(void);
 
 #endif

@@ -32,7 +32,7 @@ int file_open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct
 	return r;
 }
 
-/* Among the names that begin as `path` does, or all. */
+/* Searches the directory of `path`, with `any_name` all of it, otherwise names that begin like the one of `path`. */
 static int find_beside(const char *path, bool any_name, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
 {
 	_cleanup_(freep) char *for_directory = xstrdup(path), *for_name = xstrdup(path);
@@ -45,7 +45,7 @@ static int find_beside(const char *path, bool any_name, uint64_t device, uint64_
 		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
 		_cleanup_(fd_closep) int fd = -1;
 
-		/* Not by d_ino: for mount points, and with overlays, that is the number of another file. */
+		/* d_ino is not used: it differs from st_ino for mount points and on overlays. */
 		if ((!any_name && strncmp(e->d_name, name, strlen(name))) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
 		    ret_st->st_dev != device || ret_st->st_ino != inode)
 			continue;

@@ -37,7 +37,7 @@ static void resume_tail(struct file_source *s, const struct file_offset *o)
 		s->current = t;
 }
 
-/* `*last` becomes the file that the path named last, as far as the lines tell. */
+/* Sets `*last` to the file that the path named last, according to the lines so far. */
 static void read_state_line(struct file_source *s, const char *line, struct file_offset *last)
 {
 	struct file_offset o;
@@ -62,8 +62,9 @@ static void read_state_line(struct file_source *s, const char *line, struct file
 	}
 }
 
-/* An epoch must be unique: in a file that was truncated since, lines would have the ack tokens of other ones that the
- * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is truncated once a second. */
+/* Epochs must be unique: otherwise lines of a truncated file would have the ack tokens of earlier lines, which the
+ * journal may still have, and be taken for them. The clock is ahead of all epochs, since no file is truncated once a
+ * second. */
 static void take_fresh_epoch(struct file_source *s)
 {
 	uint32_t now = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
@@ -72,7 +73,7 @@ static void take_fresh_epoch(struct file_source *s)
 		s->last_epoch = now;
 }
 
-/* The file is complete: an epoch, and terminated lines. */
+/* Whether the state file is complete: it has an epoch, and its last line is terminated. */
 static bool is_whole(const struct buf *b)
 {
 	return b->size && b->data[b->size - 1] == '\n' && strlen(b->data) == b->size && strstr(b->data, "\nlast ");
@@ -89,7 +90,7 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 	*(end ? end + 1 : b->data) = '\0';
 }
 
-/* Another source has the file, or had it. */
+/* Whether this or another source reads the file, or has read it. */
 static bool is_known(const struct file_source *s, const struct missed_file *f)
 {
 	const struct source_list *staying = &s->base.receiver.staying;
@@ -122,7 +123,7 @@ static void warn_missed(const struct file_source *s, const struct missed_file *f
 		    f->doubt ? f->doubt : "too many files have lines that are not stored yet", remedy.data);
 }
 
-/* Adds the files that the path named while nobody read it, from their start. */
+/* Adds the files that the path named while the daemon was down, from their start. */
 static void add_missed(struct file_source *s, const struct file_offset *last)
 {
 	struct timespec seen = { .tv_sec = s->seen_ns / NS_PER_SECOND, .tv_nsec = s->seen_ns % NS_PER_SECOND };
@@ -160,7 +161,7 @@ int file_source_resume(struct file_source *s, struct err *err)
 	r = private_file_read(s->found_path, &b, FILE_STATE_MAX, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (stat(s->found_path, &st) == 0)	/* offsets of an earlier version do not say it */
+	if (stat(s->found_path, &st) == 0)	/* earlier versions did not store the time */
 		s->seen_ns = st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec;
 	if (strncmp(b.data, FILE_STATE_BEGIN, strnlen(b.data, strlen(FILE_STATE_BEGIN))))
 		return err_set(err, -EINVAL, "'%s' does not contain the offset of '%s'; remove it to read the "

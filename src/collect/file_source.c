@@ -1,4 +1,4 @@
-/* file_source.c: selects files to read, and ends those that are over. */
+/* file_source.c: selects the files to read, and closes finished ones. */
 
 #include "file_source_private.h"
 
@@ -20,7 +20,8 @@
 #define PIECES_PER_POLL	64u			/* then other sources have their turn */
 #define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may keep the rotated file open for a while */
 
-/* The open ones, since a file may be renamed from the path of one to that of another. All belong to one thread, that of their loop. */
+/* All open sources, since a file may be renamed from the path of one to the path of another. Used by the loop's
+ * thread only. */
 static struct file_source *all;
 
 /* --- Lines --- */
@@ -43,7 +44,7 @@ static void on_line(void *data, uint64_t at, const char *line, size_t n)
 
 /* --- Saving offsets --- */
 
-/* Whether anything behind the position was acknowledged, and would be read again. */
+/* Whether lines behind the position have been acknowledged, which would be read again after a restart. */
 static bool is_ahead(const struct file_source *s)
 {
 	for (const struct tail *t = s->tails; t; t = t->next)
@@ -257,7 +258,7 @@ static void begin_current(struct file_source *s, int fd, const struct stat *st)
 		end_elsewhere(s, s->current);
 }
 
-/* Begins the file that the path names, if it is another one than before. */
+/* Starts reading the file at the path if it is not the one being read. */
 static void check_files(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -310,7 +311,7 @@ static bool is_full(const struct file_source *s)
 	return s->base.receiver.full && s->base.receiver.full(s->base.receiver.data);
 }
 
-/* Returns false if there may be more. */
+/* Returns false if more data may be available. */
 static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 {
 	s->reading = t;
@@ -334,7 +335,7 @@ static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 	return false;
 }
 
-/* Reads new data of all of them, the oldest first. */
+/* Reads new data of all files, the oldest first. */
 static void read_all(struct file_source *s, unsigned pieces)
 {
 	int64_t now = clock_monotonic_ns();
@@ -361,7 +362,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 		save(s);
 }
 
-/* Not earlier, since the opening may be undone, and the offsets left to another source. */
+/* Not at the opening, which may be undone: then another source keeps the offsets. */
 static void start_reading(struct file_source *s)
 {
 	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
@@ -478,8 +479,8 @@ static bool has_open(const struct file_source *s, const char *path)
 	return stat(path, &st) == 0 && file_source_find_tail(s, &st);
 }
 
-/* The path may have been renamed since it was opened. One that stays reads the files that were renamed to their end, and this
- * one goes on from there. */
+/* The file may have been renamed since the other source opened it. If that source remains, it reads the renamed file
+ * to its end, and this one continues from there. */
 static bool is_same_source(const struct source *base, const struct file_source *s, bool is_leaving)
 {
 	const struct file_source *other = (const struct file_source *)base;
@@ -487,7 +488,8 @@ static bool is_same_source(const struct source *base, const struct file_source *
 	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || (is_leaving && has_open(other, s->path)));
 }
 
-/* The one that is about to be closed, or has the same path, is the same source with other parameters. */
+/* Finds the source that is the same with other parameters: one that is about to be closed, or that has the same
+ * path. */
 static const struct source *find_same(const struct file_source *s)
 {
 	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;

@@ -15,24 +15,24 @@ struct file_source {
 	struct source base;
 	struct line_options options;
 	char *path;
-	char *state_directory;		/* NULL: nothing is remembered */
-	char *state_path;		/* in it; NULL as well */
+	char *state_directory;		/* NULL: offsets are not saved */
+	char *state_path;		/* the state file; NULL if offsets are not saved */
 	char *found_path;		/* holds the offsets until reading begins, perhaps under the name of another path;
 					 * NULL: there are none */
-	bool has_begun;			/* before, nothing is written */
+	bool has_begun;			/* reading has begun; before that nothing is saved */
 	struct watch timer;
 	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path
 					 * names */
 	struct tail *reading;		/* the file whose lines are being handed over */
-	struct tail *current;		/* NULL: there is no such file now */
+	struct tail *current;		/* the file at the path; NULL: none at present */
 	uint32_t last_epoch;
-	int64_t seen_ns;		/* when the path named `current` for the last time; 0: never */
+	int64_t seen_ns;		/* when the path last named `current`; 0: never */
 	struct file_offset ended[FILE_STATE_ENDED];	/* rotated files that were read to their end, the oldest first */
 	size_t ended_count;
-	bool has_missed;		/* files were found that no state file has yet */
+	bool has_missed;		/* missed files were found that no state file has yet */
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
-	int64_t next_full_ns;		/* when it may be logged again that there are too many */
-	uint64_t acknowledged, saved;	/* ack tokens */
+	int64_t next_full_ns;		/* when "too many files" may be logged again */
+	uint64_t acknowledged, saved;	/* numbers of ack tokens */
 	struct file_source *next;	/* in `all` */
 	char piece[256u * 1024];
 };
@@ -44,8 +44,8 @@ void file_source_add_tail(struct file_source *s, struct tail *t);
 /* Opens a file that no source has open, from a position. Takes over `fd`. */
 struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position);
 
-/* Whether the source of another path reads this file, which was renamed. One that is being closed may still have lines of it
- * that are not stored. */
+/* Whether the source of another path reads this file, which was renamed. A source being closed counts, since its
+ * lines may not be stored yet. */
 bool file_source_is_read_elsewhere(const struct file_source *s, const struct stat *st);
 
 void file_source_add_ended(struct file_source *s, const struct file_offset *o);

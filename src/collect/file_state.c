@@ -103,7 +103,7 @@ bool file_offset_was_of(const struct file_offset *ended, int fd, const struct st
 	return was_of(ended, &f);
 }
 
-/* By the last one of its offsets: the others are of files that had been rotated away. */
+/* Compares the last offset only; the others belong to rotated files. */
 static bool has_offset_of(const char *state_path, const struct stat *state, const struct followed *f)
 {
 	struct file_offset o, last = { 0 };
@@ -145,7 +145,7 @@ static bool is_later(const struct stat *a, const struct stat *b)
 							a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* The latest position file that is one of `own`, or, without them, that has the offset of the file. */
+/* Returns the latest position file: among `own`, or without them among those with an offset of the file. */
 static char *find_latest(const char *directory, char *const own[2], const struct followed *f, char *const *taken, size_t taken_count)
 {
 	DIR *d = opendir(directory);
@@ -168,7 +168,7 @@ static char *find_latest(const char *directory, char *const own[2], const struct
 	return found;
 }
 
-/* Its own comes first: it may have offsets of other files, and would be overwritten. */
+/* Prefers the file under its own name, which would be overwritten, and may have offsets of other files. */
 char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count)
 {
 	_cleanup_(freep) char *real = file_state_real_path(path);
@@ -193,7 +193,7 @@ static bool read_lines(const char *state_path, struct buf *b)
 	       !strncmp(b->data, FILE_STATE_BEGIN, strlen(FILE_STATE_BEGIN));
 }
 
-/* A file that is being read may have been read to its end before, and come back. */
+/* A file being read may also have a "was" line, if it was read to its end and then renamed back. */
 static bool find_in(const char *state_path, const struct stat *state, const struct followed *f, struct file_offset *ret)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };

@@ -27,12 +27,12 @@
 #define FILE_STATE_ENDED	16u
 
 struct file_offset {
-	uint32_t epoch;			/* an "at" line has it */
-	int64_t ended;			/* a "was" line has it; 0: an "at" line */
+	uint32_t epoch;			/* only in "at" lines */
+	int64_t ended;			/* only in "was" lines; 0: an "at" line */
 	uint64_t device, inode, position, mark;
 };
 
-/* Takes an "at" line; false for any other. */
+/* Parses an "at" line; false for any other. */
 bool file_offset_parse(const char *line, struct file_offset *ret);
 
 /* The same for a "was" line. */
@@ -50,8 +50,8 @@ char *file_state_real_path(const char *path);
 /* The file in `directory` that has the offsets of `path`. The caller frees it. */
 char *file_state_path(const char *directory, const char *path);
 
-/* The one under the name of `path`, or else the latest of those whose last offset is of the file at `path`; NULL: none. Those
- * in `taken` belong to others. The caller frees it. */
+/* Returns the position file under the name of `path`, or else the latest one whose last offset is of the file at
+ * `path`; NULL: none. Files in `taken` belong to other sources. The caller frees it. */
 char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count);
 
 void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "was" line */
@@ -59,8 +59,8 @@ void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "w
 /* Finds the furthest offset of an open file, "at" or "was", in all files of `directory`. */
 bool file_state_find_offset(const char *directory, int fd, const struct stat *st, struct file_offset *ret);
 
-/* Makes "at" lines of a file the "was" line `ended` in all files of `directory`, since another source continues it. Those in
- * `taken` are in use. */
+/* Replaces "at" lines of a file by the "was" line `ended` in all position files of `directory` that are not in
+ * `taken`, since another source continues the file. */
 int file_state_end(const char *directory, const struct file_offset *ended, char *const *taken, size_t taken_count, struct err *err);
 
 #endif

@@ -29,7 +29,7 @@ static void remove_all(void)
 	rmdir(directory);
 }
 
-/* In memory where that can be, for each record is synced. */
+/* Uses a file system in memory if possible, since each record is synced. */
 static void make_place(void)
 {
 	log_set_level(0);

@@ -12,22 +12,23 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE	64
-#define POLLS_MAX	64	/* after a break; then others have their turn */
+#define POLLS_MAX	64	/* after a pause; then other watches get their turn */
 
 struct gather {
 	struct loop *loop;
 	int epoll_fd;				/* watches the connections */
-	struct watch ready;			/* the same in the loop; its fd is -1 in a break */
-	struct watch timer;			/* runs then only */
+	struct watch ready;			/* epoll_fd in the loop; its fd is -1 during pauses */
+	struct watch timer;			/* runs during pauses only */
 
-	unsigned calm;				/* periods before this one that were worth a break */
-	uint32_t period;			/* its number, from 1 */
+	unsigned steady;				/* number of previous periods in a row that were worth a
+							 * pause */
+	uint32_t period;			/* number of this period, from 1 */
 	int64_t since_ns;			/* start of this period, monotonic */
-	unsigned messages;			/* in it */
+	unsigned messages;			/* in this period */
 	size_t bytes;
-	size_t most;				/* room that one sender took in it */
-	bool too_much;				/* for one turn */
-	int64_t break_ns;			/* 0: there is none */
+	size_t most;				/* the most buffer space that one sender took in it */
+	bool overloaded;				/* more data arrived than one turn could read */
+	int64_t pause_ns;			/* 0: no pauses */
 };
 
 static unsigned poll_all(struct gather *g)
@@ -45,9 +46,9 @@ static unsigned poll_all(struct gather *g)
 
 /* --- Breaks --- */
 
-int64_t gather_break_ns(const struct gather *g)
+int64_t gather_pause_ns(const struct gather *g)
 {
-	return g->break_ns;
+	return g->pause_ns;
 }
 
 static void set_timer(struct gather *g, int64_t period_ns)
@@ -58,19 +59,19 @@ static void set_timer(struct gather *g, int64_t period_ns)
 	timerfd_settime(g->timer.fd, 0, &t, NULL);
 }
 
-/* Sets the length of the breaks, if it differs. */
-static void have_breaks(struct gather *g, int64_t length_ns)
+/* Starts pauses, or changes their length. */
+static void set_pause(struct gather *g, int64_t length_ns)
 {
-	assert(length_ns >= GATHER_BREAK_MIN_NS && length_ns <= GATHER_PERIOD_NS);
-	if (!g->break_ns)
+	assert(length_ns >= GATHER_PAUSE_MIN_NS && length_ns <= GATHER_PERIOD_NS);
+	if (!g->pause_ns)
 		loop_remove(g->loop, &g->ready);
-	if (g->break_ns != length_ns)
+	if (g->pause_ns != length_ns)
 		set_timer(g, length_ns);
-	g->break_ns = length_ns;
+	g->pause_ns = length_ns;
 }
 
-/* Without memory for the watch it stays as it is. */
-static void end_breaks(struct gather *g)
+/* If the watch cannot be added, pauses continue. */
+static void end_pauses(struct gather *g)
 {
 	g->ready.fd = g->epoll_fd;
 	if (loop_add(g->loop, &g->ready, EPOLLIN, NULL) < 0) {
@@ -78,42 +79,42 @@ static void end_breaks(struct gather *g)
 		return;
 	}
 	set_timer(g, 0);
-	g->break_ns = 0;
+	g->pause_ns = 0;
 }
 
 /* A period without data at its end does not predict the next one. */
-static bool is_worth_it(const struct gather *g, int64_t now)
+static bool is_pause_worthwhile(const struct gather *g, int64_t now)
 {
-	return g->messages >= GATHER_MESSAGES && g->bytes <= GATHER_BYTES && !g->too_much &&
+	return g->messages >= GATHER_MESSAGES && g->bytes <= GATHER_BYTES && !g->overloaded &&
 	       now - g->since_ns < 2 * (int64_t)GATHER_PERIOD_NS;
 }
 
-/* Chosen so that no sender takes more than GATHER_SENDER_ROOM in a break at its rate in this period. */
-static int64_t length_of_breaks(const struct gather *g)
+/* Returns a length in which no sender takes more than GATHER_SENDER_ROOM at its rate in this period. */
+static int64_t pause_length(const struct gather *g)
 {
 	int64_t ns = g->most <= GATHER_SENDER_ROOM ? GATHER_PERIOD_NS :
 						     (int64_t)GATHER_PERIOD_NS * GATHER_SENDER_ROOM / (int64_t)g->most;
 
-	return ns > GATHER_BREAK_MIN_NS ? ns : GATHER_BREAK_MIN_NS;
+	return ns > GATHER_PAUSE_MIN_NS ? ns : GATHER_PAUSE_MIN_NS;
 }
 
-/* In a break of full length the timer tells when a period is over. */
+/* `is_over`: pauses have the full length, so the timer marks the end of a period. */
 static void decide(struct gather *g, bool is_over)
 {
 	int64_t now = clock_monotonic_ns();
 
 	if (!is_over && now - g->since_ns < GATHER_PERIOD_NS)
 		return;
-	g->calm = is_worth_it(g, now) ? g->calm + 1 : 0;
-	if (g->calm >= GATHER_CALM)
-		have_breaks(g, length_of_breaks(g));
-	else if (!g->calm && g->break_ns)
-		end_breaks(g);
+	g->steady = is_pause_worthwhile(g, now) ? g->steady + 1 : 0;
+	if (g->steady >= GATHER_STEADY)
+		set_pause(g, pause_length(g));
+	else if (!g->steady && g->pause_ns)
+		end_pauses(g);
 	g->since_ns = now;
 	g->period++;
 	g->messages = 0;
 	g->bytes = g->most = 0;
-	g->too_much = false;
+	g->overloaded = false;
 }
 
 static void on_readable(struct watch *w, uint32_t events)
@@ -133,8 +134,8 @@ static void on_timer(struct watch *w, uint32_t events)
 	loop_timer_read(w);
 	while (polls < POLLS_MAX && poll_all(g))
 		polls++;
-	g->too_much |= polls == POLLS_MAX;
-	decide(g, g->break_ns == GATHER_PERIOD_NS);
+	g->overloaded |= polls == POLLS_MAX;
+	decide(g, g->pause_ns == GATHER_PERIOD_NS);
 }
 
 /* --- Input --- */

@@ -1,14 +1,13 @@
 /* gather.h: many connections with little data each, read together.
  *
- * Being woken for a message costs more than taking it, and waking costs its sender several times what sending does. So where
- * messages come often the loop sleeps for a tenth of a second, and then takes all that have arrived. Messages sent
- * meanwhile wait in the sender's buffer, which should not fill: for a unix socket it is 208 KB, and gather_room gives
- * a message's share. So breaks are shorter, down to a millisecond, while some sender takes more than 48 KB of its
- * buffer in a tenth of a second: short enough for it to take no more in one of them. A sudden burst still waits in
- * the sender. There are no breaks
- *	- while fewer than 50 messages come in a second: each is taken when it comes,
- *	- while so much comes that a break would save nothing.
- * Breaks begin after half a second in which neither holds, and end after a tenth of a second in which one does. */
+ * A wakeup costs more than reading a message, and costs its sender several times as much as sending. So when messages
+ * are frequent the loop pauses for a tenth of a second, and then reads everything that has arrived. Until then messages
+ * wait in the sender's buffer, which must not fill up: a unix socket has 208 KB, of which a message takes gather_room.
+ * Pauses are shorter, down to a millisecond, while some sender takes more than 48 KB in a tenth of a second, so that it
+ * takes no more than that in one pause. A sudden burst still blocks its sender. There are no pauses
+ *	- while fewer than 50 messages arrive in a second: each is read at once,
+ *	- while so much arrives that a pause would save nothing.
+ * Pauses begin after half a second in which neither is true, and end after a tenth of a second in which one is. */
 #ifndef COLLECT_GATHER_H
 #define COLLECT_GATHER_H
 
@@ -17,19 +16,19 @@
 #include <stddef.h>
 
 #define GATHER_PERIOD_NS	100000000	/* the longest time without a wake */
-#define GATHER_BREAK_MIN_NS	1000000
-#define GATHER_CALM		5u		/* periods, before breaks begin */
-#define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
-#define GATHER_BYTES		(2u << 20)	/* the same: with more there is always something to do */
-#define GATHER_SENDER_ROOM	49152u		/* bytes from one sender in a break */
+#define GATHER_PAUSE_MIN_NS	1000000
+#define GATHER_STEADY		5u		/* periods until pauses begin */
+#define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a pause */
+#define GATHER_BYTES		(2u << 20)	/* in a period: with more there is always data to read */
+#define GATHER_SENDER_ROOM	49152u		/* bytes from one sender in a pause */
 
 struct gather;
 
-/* One of the connections. */
+/* A connection. */
 struct gather_sender {
 	struct watch watch;
-	uint32_t period;			/* in which it sent last … */
-	size_t room;				/* … so much */
+	uint32_t period;			/* the last period in which it sent … */
+	size_t room;				/* … and the buffer space that it took then */
 };
 
 /* Socket buffer space that a message of `bytes` bytes takes from its sender, with the kernel's overhead, rounded up.
@@ -46,12 +45,12 @@ struct gather *gather_free(struct gather *g);		/* all watches must have been rem
 int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err);
 void gather_remove(struct gather *g, struct gather_sender *s);
 
-/* A message of so many bytes came. */
+/* Notes a message of `bytes` bytes. */
 void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 
-/* Whether this sender sent anything in this period; most send no more than one message in one. */
+/* Whether this sender has sent anything in this period. Most send at most one message per period. */
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
-int64_t gather_break_ns(const struct gather *g);	/* present duration of a break; 0: there are none */
+int64_t gather_pause_ns(const struct gather *g);	/* current length of pauses; 0: none */
 
 #endif

@@ -23,8 +23,8 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 	return now;
 }
 
-/* The time when it entered its stream or spool, perhaps days ago; `now` is that of the batch, so that a redelivery
- * after a crash gets the same time, and finds its batch's id in the same file. */
+/* Returns when the data entered its stream or spool, perhaps days ago. `now` is the time of the batch, so that data
+ * redelivered after a crash gets the same time, and finds its batch's id in the same file of the store. */
 static int64_t arrival(const struct source_about *about, int64_t now)
 {
 	int64_t oldest = now - (about->ack_token ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
@@ -32,7 +32,7 @@ static int64_t arrival(const struct source_about *about, int64_t now)
 	return about->time_ns > oldest && about->time_ns <= now + TOO_NEW_NS ? about->time_ns : now;
 }
 
-/* A message says when it ended. */
+/* Returns the time in the message, when its data ended. */
 static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
 		       int64_t now)
 {
@@ -103,8 +103,8 @@ static void merge_now(struct collector *c, struct open_batch *b)
 	collector_count_bytes(c, b);
 }
 
-/* Input not merged yet counts at its full size, as if none of it were known. So merge before refusing anything, until
- * there is room. */
+/* Unmerged input counts at its full size, as if all its stacks were new. So merge until there is room before refusing
+ * anything. */
 static bool has_room(struct collector *c, uint64_t (*taken)(const struct collector *c), uint64_t cost, uint64_t limit)
 {
 	for (struct open_batch *b = c->closing; b && taken(c) + cost > limit; b = b->next)
@@ -120,13 +120,13 @@ static bool has_room(struct collector *c, uint64_t (*taken)(const struct collect
 	return taken(c) + cost <= limit;
 }
 
-/* Entries of a stream are accepted even then: their source checks for space, and pauses. */
+/* Stream entries are accepted regardless: their source checks for space and pauses. */
 static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
 {
 	return !about->ack_token && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
 }
 
-/* The journal has the ids of these, and sinks remember them. */
+/* Counts batches whose ids the journal keeps and sinks remember. */
 static uint64_t open_batches(const struct collector *c)
 {
 	uint64_t n = 0;
@@ -136,7 +136,7 @@ static uint64_t open_batches(const struct collector *c)
 	return n;
 }
 
-/* Makes sources that can wait do so, long before anything has to be dropped. */
+/* Makes sources wait that can, long before anything has to be dropped. */
 static bool full(void *data)
 {
 	struct collector *c = data;
@@ -151,7 +151,7 @@ static int64_t spare(void *data)
 	return (int64_t)(c->options.queue_bytes - taken_for_waiting(c));
 }
 
-/* There is no room in the shortest queue, and so in none. */
+/* Refuses data: even the shortest queue has no room. */
 static int refuse_full(const struct collector *c, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sinks = { 0 };
@@ -163,7 +163,7 @@ static int refuse_full(const struct collector *c, struct err *err)
 		       (unsigned long long)(taken_by_samples(c) >> 20));
 }
 
-/* As if all that is unknown to the open batch were folded. */
+/* Assumes that all series new to the open batch are folded. */
 static int room(void *data, size_t folded_series, uint64_t cost, struct err *err)
 {
 	struct collector *c = data;
@@ -180,7 +180,7 @@ static int room(void *data, size_t folded_series, uint64_t cost, struct err *err
 
 /* --- Messages and lines --- */
 
-/* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
+/* Runs are queued as received: building a tree of 64 MB would take longer than other senders should wait. */
 static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
 		    const struct strobe_wire_message *m)
 {

@@ -21,7 +21,7 @@
 /* A killed Redis may lose its last second of acknowledgements and deliver those entries again. */
 #define ENDED_KEPT_NS	(30 * NS_PER_SECOND)
 
-/* Tests do not wait for that. */
+/* shorter in tests */
 static int64_t ended_kept_ns = ENDED_KEPT_NS;
 
 void journal_set_ended_kept(int64_t ns)
@@ -31,7 +31,7 @@ void journal_set_ended_kept(int64_t ns)
 
 enum record_kind { BATCH_BEGUN = 1, RELAY_IDS = 2, BATCH_ENDED = 3 };
 
-/* A batch that has begun, with the content of its record. One that has ended stays for a while. */
+/* A batch in flight, with the content of its record. It is kept for a while after its end. */
 struct open_record {
 	uint64_t id;
 	int64_t ended_ns;		/* monotonic; 0: not yet */
@@ -43,7 +43,7 @@ struct open_record {
 struct old_batch {
 	uint64_t id, source;
 	int64_t now_ns;
-	bool asked;			/* one of its ack tokens came again */
+	bool asked;			/* one of its ack tokens was redelivered */
 };
 
 struct journal {
@@ -52,14 +52,14 @@ struct journal {
 	struct ledger *file;
 	size_t open_bytes;
 	struct lock lock;
-	bool failing;			/* the last end could not be written */
+	bool failing;			/* the last record of an end could not be written */
 
 	struct open_record *open;
 	size_t open_count, open_capacity;
 	size_t first_open;		/* those before it have ended */
 	int64_t forgot_ns;		/* monotonic: when ended ones were last forgotten */
 
-	/* for the old ones: ack tokens to the index of their batch, and which relays' batches each held */
+	/* for old batches: from ack token to index of the batch, and the relay batches in each */
 	struct map ack_tokens, held;
 	struct old_batch *old;
 	size_t old_count, old_capacity;
@@ -139,7 +139,7 @@ bool journal_seen(struct journal *j, uint64_t relay_id)
 
 /* --- Reading --- */
 
-/* `batch` is the one that held them, 0 if it has ended. */
+/* `batch` is the id of the batch that held them, 0 if it has ended. */
 static void take_relay_ids(struct journal *j, const uint64_t *ids, size_t n, uint64_t batch)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ static void note_end(struct journal *j, uint64_t id)
 		j->first_open++;
 }
 
-/* Not at each end, since it looks at all of them. */
+/* Not done at each end, since it examines all records. */
 static void forget_ended(struct journal *j)
 {
 	int64_t now = clock_monotonic_ns(), before = now - ended_kept_ns;
@@ -264,7 +264,7 @@ void journal_adopt(struct journal *j, const char *source, const struct batch_rec
 
 	if (is_old(j, r->id))
 		return;
-	lock_take(&j->lock);		/* for the relays' ids, which sinks' threads ask for */
+	lock_take(&j->lock);		/* guards the relay ids, which sink threads look up */
 	batch = add_old(j, r, key);
 	lock_release(&j->lock);
 	for (size_t i = 0; i < r->share_count; i++)
@@ -285,7 +285,7 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	int r;
 
 	assert(lock_is_held(&j->lock));
-	assert(b->batch.id && !b->replayed);		/* a batch that is rebuilt has its record */
+	assert(b->batch.id && !b->replayed);		/* a rebuilt batch has a record already */
 	buf_init(&body);
 	buf_put_varint(&body, BATCH_BEGUN);
 	batch_record_put(&body, b);
@@ -348,8 +348,8 @@ static void put_all(const struct journal *j, struct buf *out)
 	}
 }
 
-/* Replaces the journal by the notes that still matter. */
-static int renew(struct journal *j, struct err *err)
+/* Replaces the journal by the records that are still needed. */
+static int compact(struct journal *j, struct err *err)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };
 
@@ -359,14 +359,14 @@ static int renew(struct journal *j, struct err *err)
 	return ledger_replace(j->file, &all, err);
 }
 
-static bool is_mostly_over(const struct journal *j)
+static bool is_mostly_ended(const struct journal *j)
 {
 	size_t size = ledger_size(j->file);
 
 	return size > RENEW_BYTES && size / 2 > j->open_bytes + 10 * j->ring_count;
 }
 
-/* An end that is not written costs one question to the sinks after a restart, and nothing else. */
+/* If the end is not written, sinks are asked once more after a restart, which is harmless. */
 static void end(struct journal *j, uint64_t batch_id)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
@@ -378,7 +378,7 @@ static void end(struct journal *j, uint64_t batch_id)
 	put_end(&body, batch_id);
 	note_end(j, batch_id);
 	forget_ended(j);
-	failing = ledger_append(j->file, &body, false, &err) < 0 || (is_mostly_over(j) && renew(j, &err) < 0);
+	failing = ledger_append(j->file, &body, false, &err) < 0 || (is_mostly_ended(j) && compact(j, &err) < 0);
 	if (failing && !j->failing)
 		log_warning("%s", err.text);
 	j->failing = failing;
@@ -413,7 +413,7 @@ void journal_caught_up(struct journal *j, const char *source)
 
 /* --- Life --- */
 
-/* Beside the file, which is replaced from time to time. */
+/* Locks a file beside the journal, since the journal itself gets replaced. */
 static int lock_file(struct journal *j, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s.lock", j->path);

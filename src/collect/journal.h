@@ -19,39 +19,38 @@
 
 struct journal;
 
-/* Reads the file, creates it if there is none. A record that was cut off by a crash ends it: its batch was
- * never shown to a sink. */
+/* Reads the file, and creates it if it is missing. Reading ends at a record truncated by a crash, whose batch no sink
+ * has seen. */
 int journal_open(const char *path, struct journal **ret, struct err *err);
 struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL */
 
 /* --- The loop's thread --- */
 
-/* The id of the batch that held this ack token of the source (source_identity) before the crash, and the batch's
- * time; 0 if none did. */
+/* Returns the id and time of the batch that held this ack token of the source (source_identity) before the crash; 0
+ * if none did. */
 uint64_t journal_batch_of(struct journal *j, const char *source, const struct ack_token *t, int64_t *ret_now_ns);
 
-/* Whether that batch held the relay's batch, and not only the ack token of one that had been seen before. */
+/* Whether that batch held the data of the relay's batch, not just the ack token of a duplicate. */
 bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t relay_id);
 
-/* A record that was kept elsewhere: ack tokens of this source make that batch, as if it had been in the file. */
+/* Adds a record that was kept elsewhere: ack tokens of this source form its batch, as if it had been in the file. */
 void journal_adopt(struct journal *j, const char *source, const struct batch_record *r);
 
 /* The source has redelivered everything: the remaining ack tokens will never come again. */
 void journal_caught_up(struct journal *j, const char *source);
 
-/* Whether a relay's batch was seen; notes it if not. */
+/* Returns whether a relay's batch has been seen, and notes it as seen. */
 bool journal_seen(struct journal *j, uint64_t relay_id);
 
 /* --- Any thread --- */
 
-/* Durable when it returns 0. A batch without ack tokens needs no record, nor one that has been noted already. On any
- * failure -EIO: it is worth another try. */
+/* Records the batch durably, if it has ack tokens and no record yet. Every failure is -EIO, so it is retried. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
 /* The ids of batches whose ack tokens may be redelivered, including those that ended a moment ago; 8 bytes each. The caller frees. */
 uint64_t *journal_open_ids(struct journal *j, size_t *ret_count);
 
-/* A batch is acknowledged: its ack tokens will not be redelivered. */
+/* Notes that a batch is acknowledged: its ack tokens will not be redelivered. */
 void journal_end(struct journal *j, uint64_t batch_id);
 
 /* For tests: how long the record of a batch that has ended is kept at least. */

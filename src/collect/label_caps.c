@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define KEYS_MAX 256u				/* labels of more names all become "other" */
+#define KEYS_MAX 256u				/* values of further labels all become "other" */
 
 struct cap {
 	char *key;
@@ -59,7 +59,7 @@ void label_caps_set_max(struct label_caps *c, unsigned max_values)
 
 void label_caps_set_day(struct label_caps *c, int64_t day)
 {
-	/* Around midnight a clock that is set back by a moment is no new day. */
+	/* A clock that is set back a little around midnight does not begin a new day. */
 	if (day == c->day || day == c->day - 1)
 		return;
 	forget(c);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A fleet has many hosts, and all of them are real. */
-#define LABEL_CAPS_HOSTS 10u			/* times as many values as others */
+/* A fleet has many hosts, so the label `host` may have more values. */
+#define LABEL_CAPS_HOSTS 10u			/* times the limit of other labels */
 
 struct label_caps;
 

@@ -87,7 +87,7 @@ static uint32_t add_frame(struct line_dict *d, uint32_t series, struct str name)
 	return d->frame_count++;
 }
 
-/* The first child of a node is mostly the one behind it, and only the others are in the map. */
+/* A node's first child usually has the next number, so only other children are in the map. */
 static uint32_t add_node(struct line_dict *d, uint32_t parent, uint32_t frame)
 {
 	uint32_t next = parent + 1, known;
@@ -107,7 +107,8 @@ static uint32_t add_node(struct line_dict *d, uint32_t parent, uint32_t frame)
 
 static bool is_full(const struct line_dict *d)
 {
-	/* There are at most as many frames and series as nodes, and a stack may end in the middle of another one. */
+	/* Frames and series are never more than nodes. Stacks have their own limit, since one may end inside
+	 * another. */
 	return d->node_count >= LINE_DICT_NODES || d->stack_count >= LINE_DICT_NODES ||
 	       d->names.bytes.bytes + d->series.bytes.bytes > LINE_DICT_NAME_BYTES;
 }

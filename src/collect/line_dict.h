@@ -34,13 +34,13 @@ struct line_dict {
 struct line_dict *line_dict_new(void);
 struct line_dict *line_dict_free(struct line_dict *d);		/* NULL is fine; returns NULL */
 
-/* The stack of this hash (of a line and of what else makes a series of it); NULL if it is new. */
+/* Finds the stack by the hash of its line and series; NULL if it is new. */
 const struct line_dict_stack *line_dict_find(const struct line_dict *d, uint64_t hash);
 
-/* Adds a stack that is new: `key` is that of its series. Forgets all others if there is no more room. */
+/* Adds a new stack to the series of `key`. If the dictionary is full, all other stacks are forgotten first. */
 struct line_dict_stack line_dict_add(struct line_dict *d, uint64_t hash, const struct buf *key, struct str stack);
 
-/* The next frame's name at *at, which moves behind it; false at the end. Empty ones are left out. */
+/* Returns the next frame's name from *at, and moves *at behind it; false at the end. Empty names are skipped. */
 bool line_dict_next_name(const char **at, const char *end, struct str *ret);
 
 #endif

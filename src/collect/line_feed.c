@@ -38,7 +38,7 @@ static void begin(struct line_feed *f)
 	f->line_at = f->end;
 }
 
-/* The start of a line whose end has not come. */
+/* Keeps the start of a line whose end has not arrived. */
 static void keep(struct line_feed *f, const char *bytes, size_t n)
 {
 	if (!f->skipping && f->partial.size + n > f->max) {

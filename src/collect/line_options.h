@@ -10,8 +10,8 @@ struct line_options {
 	char *channel;				/* NULL: none */
 };
 
-/* Reads what stands behind the question mark of a URL, percent-encoded; NULL: nothing. -EINVAL with a sentence. Done
- * also after an error. */
+/* Parses the percent-encoded query of a URL; NULL: none. -EINVAL with a sentence. Call line_options_done also after
+ * an error. */
 int line_options_parse(const char *query, struct line_options *ret, struct err *err);
 void line_options_done(struct line_options *o);
 

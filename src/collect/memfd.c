@@ -12,8 +12,8 @@
 
 #define SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-/* Only memfds (and the like: tmpfs and hugetlbfs files) know of seals, so that this also keeps out descriptors whose
- * read would block, such as pipes and files of a FUSE file system. */
+/* Only memfds (and files of tmpfs and hugetlbfs) support seals, so this also rejects descriptors whose read could
+ * block, such as pipes and FUSE files. */
 static int is_sealed(int fd, uint64_t size)
 {
 	struct stat st;
@@ -23,8 +23,8 @@ static int is_sealed(int fd, uint64_t size)
 	       st.st_size >= 0 && (uint64_t)st.st_size == size;
 }
 
-/* Copied and not mapped: a hole in the memfd needs a page when it is touched, and when there is none left that would
- * be a SIGBUS in the daemon. */
+/* Copied instead of mapped: touching a hole in the memfd allocates a page, and without free memory that would be a
+ * SIGBUS in the daemon. */
 void *memfd_read(int fd, uint64_t size)
 {
 	char *bytes;

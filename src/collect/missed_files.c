@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD		4096u	/* so many first bytes are compared */
+#define HEAD		4096u	/* number of bytes compared at the start of files */
 #define SLACK_SECONDS	1	/* the times of files are those of the last tick of the kernel's clock */
 
 /* The part of a name that rotation made. */
@@ -37,7 +37,7 @@ struct entry {
 	char head[HEAD];
 	size_t head_size;
 	char *doubt;
-	bool is_excluded;		/* by itself, so that others may be like it */
+	bool is_excluded;		/* for its own properties, so other files may still equal it */
 };
 
 struct directory {
@@ -46,9 +46,10 @@ struct directory {
 	struct timespec seen, since;
 	struct entry *items;
 	size_t count, capacity;
-	struct entry read_last, current;	/* without a name if there is none */
-	bool has_read_last;			/* the file that was read last is here, and was not truncated */
-	bool is_anchored;			/* and rotation has named it */
+	struct entry read_last, current;	/* the name is NULL if there is no such file */
+	bool has_read_last;			/* the file that was read last is in this directory, and was not
+						 * truncated */
+	bool is_anchored;			/* and its name was made by rotation */
 };
 
 static bool is_before(const struct timespec *a, const struct timespec *b)
@@ -74,7 +75,7 @@ static size_t without_compression(const char *name, bool *ret_compressed)
 	return n;
 }
 
-/* A year, a month and a day, in this order, are sorted by their digits. */
+/* Accepts year, month, day in this order, so that the digits sort by date. */
 static bool is_date(const char *digits)
 {
 	int month = (digits[4] - '0') * 10 + digits[5] - '0', day = (digits[6] - '0') * 10 + digits[7] - '0';
@@ -142,7 +143,7 @@ static bool has_same_form(const struct rotated_name *a, const struct rotated_nam
 	return true;
 }
 
-/* Numbers grow with age. */
+/* A higher number is older, a higher date is younger. */
 static bool is_later(const struct rotated_name *a, const struct rotated_name *b)
 {
 	if (a->kind == NAME_NUMBER)
@@ -218,7 +219,7 @@ static void add_candidate(struct directory *d, const char *name, const struct st
 	d->items[d->count++] = e;
 }
 
-/* Its inode may have been used again. */
+/* The inode may have been reused by another file. */
 static bool is_unchanged(const struct directory *d, const struct entry *e)
 {
 	return e->fd >= 0 && file_offset_matches(d->last, e->fd, &e->st) && e->has_birth && !is_before(&d->seen, &e->born);

@@ -27,7 +27,7 @@ struct missed_file {
 	char *path;
 	int fd;			/* -1 if it cannot be opened */
 	struct stat st;
-	char *doubt;		/* why it may not be a missed one; NULL: it is certain */
+	char *doubt;		/* why it may not be a missed file; NULL: it certainly is one */
 	bool is_compressed;
 	bool may_be_last;	/* the file that was read last, or a copy of it, though not under its inode */
 };

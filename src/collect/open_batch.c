@@ -130,7 +130,7 @@ void open_batch_note(struct open_batch *b, const struct source_about *about, uin
 {
 	struct open_batch_share *s;
 
-	assert(!b->closed);		/* the journal has its ack tokens by then */
+	assert(!b->closed);		/* afterwards the journal has its ack tokens */
 	if (!about->source)
 		return;
 	s = share_of(b, about->source);
@@ -208,7 +208,7 @@ static void put_string(struct buf *key, const struct strobe_wire_message *m, uin
 	buf_put(key, bytes, n);
 }
 
-/* Ids of requests, which the series will not have, must not use up the limit of series. */
+/* Leaves out ids of requests, which series do not have, so that they do not use up the limit of series. */
 static void put_label(struct buf *key, const struct strobe_wire_message *m, uint64_t label, uint64_t value)
 {
 	const char *name;
@@ -272,7 +272,7 @@ static struct labels *make_labels(const struct strobe_wire_message *m, const str
 	return labels;
 }
 
-/* The number of the message's entry, made if it is new; -ENOSPC when there are too many. */
+/* Returns the number of the message's entry, adding it if it is new; -ENOSPC if there are too many. */
 static int64_t find_entry(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
 			  int64_t bucket_ns, const struct open_batch_rules *rules, bool folded)
 {
@@ -309,7 +309,7 @@ static void merge_rows(struct open_batch *b, uint32_t entry, const struct strobe
 	stacks = (struct profile *)b->batch.stacks;
 	before = open_batch_profile_cost(stacks) + batch_rows_bytes(&e->rows, p->column_count);
 	r = wire_profile_add_rows(p, stacks, &e->rows, m);
-	assert(r >= 0);			/* as below */
+	assert(r >= 0);			/* the columns are part of the key */
 	(void)r;
 	b->bytes += open_batch_profile_cost(stacks) + batch_rows_bytes(&e->rows, p->column_count) - before;
 }
@@ -336,7 +336,7 @@ static uint64_t cost_of_waiting(const struct strobe_wire_message *m)
 	return cost_of_tree(m) + sizeof(struct wire_queue_entry);
 }
 
-/* Merges messages set aside for it, up to so many bytes; returns how many. */
+/* Merges up to `bytes` of the messages set aside; returns how many bytes it merged. */
 static size_t merge_set_aside(struct open_batch *b, size_t bytes)
 {
 	const struct wire_queue_entry *w;

@@ -16,7 +16,8 @@
 #include "source.h"
 #include "wire_queue.h"
 
-#define OPEN_BATCH_BUCKETS	4u		/* those whose lines go the fast way: now, and a little earlier or later */
+#define OPEN_BATCH_BUCKETS	4u		/* buckets whose lines take the fast path: the current one, and a
+						 * few around it */
 
 /* Memory of a series before it has stacks: its profile, whose arrays begin with room for some. */
 #define OPEN_BATCH_SERIES_BYTES	(sizeof(struct profile) + ((size_t)5 << 10))
@@ -38,14 +39,16 @@ struct open_batch {
 	struct open_batch_stack { uint32_t entry, node; bool folded; } *seen;
 	size_t seen_count, seen_capacity;
 	uint64_t hash_seed;
-	struct open_batch_bucket {		/* its part of the stacks of rules->dict, as numbers + 1; 0 is nothing */
+	struct open_batch_bucket {		/* numbers + 1 of the stacks of rules->dict in this bucket; 0: not
+						 * in it */
 		int64_t bucket_ns;
 		uint32_t generation;		/* the dictionary's */
-		uint32_t *entries, *frames, *nodes;		/* by its series: our entry; by its frames and nodes: the profile's */
+		uint32_t *entries, *frames, *nodes;		/* by number in the dictionary: our entry, the
+								 * profile's frame and node */
 		size_t entry_capacity, frame_capacity, node_capacity;
 	} buckets[OPEN_BATCH_BUCKETS];
 	size_t bucket_count;
-	uint32_t *path;				/* one stack, while it is added */
+	uint32_t *path;				/* scratch: the stack being added */
 	size_t path_capacity;
 	struct arena line_bytes;
 	struct wire_queue waiting, merging;	/* by entry; the second is being merged while the first fills */
@@ -54,19 +57,19 @@ struct open_batch {
 	uint64_t *relay_ids;			/* batches of relays that are in it */
 	size_t relay_id_count, relay_id_capacity;
 	uint64_t samples, bytes;		/* bytes: approximate memory */
-	bool shares_stacks;			/* messages that are merged now become rows */
+	bool shares_stacks;			/* messages merged from now on become rows */
 
 	/* for the collector */
-	uint64_t counted_bytes;			/* the part of `bytes` that is in its counters */
-	int64_t now_ns;				/* the time of stream entries; the same when they are redelivered */
-	unsigned sinks_left, runs_left;		/* runs whose ack tokens it has */
+	uint64_t counted_bytes;			/* the part of `bytes` that its counters include */
+	int64_t now_ns;				/* time of its stream entries, the same after redelivery */
+	unsigned sinks_left, runs_left;		/* sinks and runs that it waits for */
 	bool closed;
-	bool kept;				/* by some sink */
-	bool unfit;				/* a sink could never keep it */
+	bool kept;				/* stored by some sink */
+	bool rejected;				/* a sink can never store it */
 	bool journaled;				/* under the journal's lock */
 	bool recorded;				/* beside its sources; under the collector's record_lock */
-	bool noted;				/* while batches of several queues are counted */
-	bool replayed;				/* made of entries that were in it before a crash */
+	bool noted;				/* scratch for counting batches in several queues */
+	bool replayed;				/* rebuilt from the entries that it had before a crash */
 	struct open_batch *next;
 };
 
@@ -76,7 +79,7 @@ struct open_batch_rules {
 	bool keep_lines;			/* some sink wants them */
 	bool share_stacks;			/* all sinks read rows */
 	struct label_caps *caps;		/* may be NULL */
-	struct line_dict *dict;			/* the same; then each line is parsed in each batch */
+	struct line_dict *dict;			/* may be NULL; then each batch parses each line */
 };
 
 struct open_batch *open_batch_new(uint64_t id);
@@ -85,8 +88,8 @@ struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; retur
 /* Seals the batch: merges pending messages, and frees data that only adding needs. */
 void open_batch_seal(struct open_batch *b);
 
-/* Merges pending messages, after which `bytes` is the real size of the batch. The second stops after about so many bytes of
- * messages, of which 128 KB take 0.4 ms, and returns whether there are more. */
+/* Merges pending messages, after which `bytes` is the real size of the batch. The second function stops after about
+ * `bytes` of messages (128 KB take 0.4 ms) and returns whether more are pending. */
 void open_batch_merge(struct open_batch *b);
 bool open_batch_merge_some(struct open_batch *b, size_t bytes);
 
@@ -113,7 +116,7 @@ int open_batch_add_line(struct open_batch *b, const struct source_about *about, 
 /* Notes that the batch holds `samples` of this source, and its ack token. */
 void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples);
 
-/* Makes an entry with these labels, which it takes over, and returns its number. */
+/* Adds an entry with these labels, which it takes over, and returns its number. */
 uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t bucket_ns, enum strobe_clock clock,
 			  int64_t period_ns);
 

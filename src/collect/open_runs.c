@@ -44,7 +44,8 @@ static void add(struct open_runs *o, uint64_t id)
 
 void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m)
 {
-	/* A message that announces a run has no nodes. One with nodes may have a connection of its own and end with it. */
+	/* A message that announces a run has no nodes. One with nodes may come over a connection of its own, so it
+	 * opens nothing here. */
 	bool is_open = m->info.kind == STROBE_WIRE_OPEN_RUN, opens = is_open && !m->nodes;
 	const char *text;
 	size_t length, i;

@@ -16,7 +16,7 @@
 #define FIRST_FD	3	/* systemd's first passed descriptor */
 #define FDS_MAX		64
 
-static uint64_t was_asked_for;	/* a bit for each; sources are opened by one thread */
+static uint64_t was_asked_for;	/* one bit per socket; sources are opened by one thread */
 
 static int get_int(int fd, int option)
 {
@@ -47,7 +47,7 @@ union address {
 	struct sockaddr_storage storage;
 };
 
-/* Zeros behind a path that fills less than there is room for. */
+/* Pads a path with zeros to the size of the address. */
 static union address padded(const struct sockaddr *address, socklen_t size)
 {
 	union address a = { 0 };
@@ -77,7 +77,7 @@ static long env_number(const char *name)
 	return *end ? -1 : v;
 }
 
-/* The number of sockets passed to this process, and not to one that started it. */
+/* Returns the number of sockets passed to this process, not to its parent. */
 static int passed_count(void)
 {
 	long count = env_number("LISTEN_PID") == getpid() ? env_number("LISTEN_FDS") : 0;

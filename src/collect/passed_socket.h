@@ -1,13 +1,13 @@
-/* passed_socket.h: sockets that listen already: those that systemd has opened for us (LISTEN_FDS), so that senders can
- * connect while we restart. */
+/* passed_socket.h: listening sockets that systemd opened and passed (LISTEN_FDS), so that senders can connect while
+ * the daemon restarts. */
 #ifndef COLLECT_PASSED_SOCKET_H
 #define COLLECT_PASSED_SOCKET_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* The one of this type that listens at this address, non-blocking and close-on-exec; -1: there is none. Each
- * call returns a new descriptor. */
+/* Returns a new descriptor of the passed socket that has this type and listens at this address, non-blocking and
+ * close-on-exec; -1: none. */
 int passed_socket(int type, const struct sockaddr *address, socklen_t size);
 
 /* Whether this descriptor is a socket of this type that listens at this address. */

@@ -11,14 +11,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define PATIENCE_NS	(10 * NS_PER_SECOND)	/* timeout of the caller; the loop is never busy for so long */
+#define PATIENCE_NS	(10 * NS_PER_SECOND)	/* timeout of the caller; the loop is never busy for this long */
 
 /* On the stack of the waiting thread. */
 struct push {
 	const uint8_t *bytes;
 	size_t size;
 	size_t folded_series;
-	uint64_t cost;				/* sum over all its messages, as the queue counts */
+	uint64_t cost;				/* sum over its messages, as the queue counts it */
 	bool is_done;
 	int result;				/* 0, or why nothing was taken … */
 	struct err err;				/* … in a sentence, if it is -EAGAIN */
@@ -47,7 +47,7 @@ static void measure(struct push *p)
 
 		n = strobe_wire_first(p->bytes + at, p->size - at);
 		e = strobe_wire_parse(p->bytes + at, n, &m);
-		assert(!e);	/* they are our own */
+		assert(!e);	/* encoded by this program */
 		(void)e;
 		p->cost += open_batch_cost_of(&m);
 		buf_reset(&key);
@@ -59,7 +59,7 @@ static void measure(struct push *p)
 	intern_done(&series);
 }
 
-/* Under the lock: the caller must not go away meanwhile. */
+/* Called under the lock, so that the caller cannot return meanwhile. */
 static int take(struct push_source *s, struct push *p)
 {
 	const struct source_receiver *r = &s->base.receiver;
@@ -67,7 +67,8 @@ static int take(struct push_source *s, struct push *p)
 
 	if (s->stopped)
 		return err_set(&p->err, -EAGAIN, "the daemon is shutting down; retry later");
-	/* Not `full`, which is for data that can wait: one sink that is away must not keep it from the others. */
+	/* Checks `room` and not `full`, which is for data that can wait: one sink that is down must not keep data
+	 * from the others. */
 	if ((room = r->room(r->data, p->folded_series, p->cost, &p->err)) < 0)
 		return room;
 	for (size_t at = 0, n; at < p->size; at += n) {

@@ -23,7 +23,7 @@
 
 /* --- Files --- */
 
-/* Whether the name ends like those of run files; its parts need not be valid names of runs. */
+/* Whether the name has a suffix of run files. Its other parts may still be invalid. */
 static bool is_of_runs(const char *name)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".json" };
@@ -46,7 +46,7 @@ static bool is_file(struct runs_source *s, uint64_t id, const char *name, const 
 	return false;
 }
 
-/* Checked only once the file is complete: a growing file has another id at each scan. */
+/* Checked only for complete files, since a growing file has another id at each scan. */
 static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
 {
 	struct run_name parts;
@@ -72,13 +72,13 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		return;
 	id = runs_file_id(name, &st);
 	if (runs_seen_has(&s->seen, id)) {
-		runs_seen_meet(&s->seen, id);
+		runs_seen_mark(&s->seen, id);
 		return;
 	}
 	if (runs_find_queued(s, id) || !is_file(s, id, name, &st))
 		return;
 	age_ns = clock_wall_ns() - runs_file_changed_ns(&st);
-	/* A time in the future is a clock error, and is ignored. */
+	/* A time in the future is a clock error: such a file counts as complete. */
 	if (st.st_size == 0 || (!is_closed && age_ns >= 0 && age_ns < RUNS_QUIET_NS) || s->queue_count == s->queue_max) {
 		s->has_fresh |= st.st_size > 0;
 		return;
@@ -115,7 +115,7 @@ static void watch_directory(struct runs_source *s)
 	char self[64];
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
-	/* The open one, even if the path names another by now. */
+	/* Watches the open directory, even if the path leads to another one by now. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", s->directory);
 	if (fd >= 0 && inotify_add_watch(fd, self, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR) >= 0) {
 		s->notify.fd = fd;
@@ -152,7 +152,7 @@ int runs_scan_open_seen(struct runs_source *s, struct err *err)
 	return r < 0 || !before || !strcmp(before, s->seen.path) ? r : runs_seen_read_also(&s->seen, before, err);
 }
 
-/* Changes to the list of another directory if the path leads there by now. */
+/* Switches to the list of another directory if the path leads there now. */
 static int follow_path(struct runs_source *s, struct err *err)
 {
 	char *now = source_url_directory(s->path), *before = s->directory_path;
@@ -173,7 +173,7 @@ static int follow_path(struct runs_source *s, struct err *err)
 	return r;
 }
 
-/* Logs a reason to wait once, until the directory is read or the reason is another. */
+/* Logs the reason for waiting, once until the directory can be read or the reason changes. */
 static void wait_for_directory(struct runs_source *s, int error, const char *why)
 {
 	if (s->logged_error != error && error == ENOENT)
@@ -235,13 +235,13 @@ static void end_scan(struct runs_source *s)
 	closedir(s->scan);
 	s->scan = NULL;
 	runs_seen_end_scan(&s->seen);
-	/* A file that was handed over becomes known only once it is committed. */
+	/* Files handed over become known only when they are committed. */
 	if (!s->has_caught_up)
 		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
 	s->has_caught_up = true;
 }
 
-/* A part of the directory. If the queue is full the scan waits for room. */
+/* Scans a part of the directory. If the queue is full the scan waits for room. */
 void runs_scan_continue(struct runs_source *s)
 {
 	int64_t now = clock_monotonic_ns();
@@ -267,7 +267,7 @@ void runs_scan_continue(struct runs_source *s)
 	s->next_scan_ns = now + (s->notify.fd >= 0 && !s->has_fresh ? SCAN_NS : SCAN_SOON_NS);
 }
 
-/* A file that was made is ready at once only if it is a link to one that was there. */
+/* A new name is ready at once only if it is a hard link to an existing file. */
 static void on_event(struct runs_source *s, const struct inotify_event *e)
 {
 	s->has_fresh = false;

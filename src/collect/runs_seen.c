@@ -16,7 +16,7 @@
 #define BEGIN		"strobe runs 1\n"
 #define LINE		17u			/* 16 digits and a newline */
 #define FILE_MAX	((size_t)256 << 20)	/* 15 million files */
-#define SPARE_LINES	1000u			/* so many lines of deleted files are not worth a rewrite */
+#define SPARE_LINES	1000u			/* the file is not rewritten for fewer lines of deleted files */
 
 static bool add(struct runs_seen_set *s, uint64_t id)
 {
@@ -43,7 +43,7 @@ static void begin(struct runs_seen_set *s)
 	map_init(&s->map);
 }
 
-/* A line that was being written when the machine crashed is left out. */
+/* Skips a line that was being written when the machine crashed. */
 static int read_lines(struct runs_seen *s, const char *path, const char *text, size_t n, struct err *err)
 {
 	size_t at = strlen(BEGIN);
@@ -174,7 +174,7 @@ void runs_seen_add(struct runs_seen *s, uint64_t id)
 		runs_seen_save(s);
 }
 
-void runs_seen_meet(struct runs_seen *s, uint64_t id)
+void runs_seen_mark(struct runs_seen *s, uint64_t id)
 {
 	add(&s->met, id);
 }

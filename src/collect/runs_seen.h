@@ -27,17 +27,17 @@ struct runs_seen {
 int runs_seen_init(struct runs_seen *s, char *path, struct err *err);
 void runs_seen_done(struct runs_seen *s);
 
-/* Takes the files of another list as imported, too; none there is fine. */
+/* Also adds the files of another list, which may be missing. */
 int runs_seen_read_also(struct runs_seen *s, const char *path, struct err *err);
 
 bool runs_seen_has(const struct runs_seen *s, uint64_t id);
 void runs_seen_add(struct runs_seen *s, uint64_t id);
 
 /* Around a scan of the whole directory: ids found in the scan are kept at its end, all others dropped. */
-void runs_seen_meet(struct runs_seen *s, uint64_t id);
+void runs_seen_mark(struct runs_seen *s, uint64_t id);
 void runs_seen_end_scan(struct runs_seen *s);
 
-/* Tries again what could not be written; when there is nothing to do it costs nothing. */
+/* Retries failed writes; free if there are none. */
 void runs_seen_save(struct runs_seen *s);
 
 #endif

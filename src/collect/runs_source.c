@@ -49,7 +49,7 @@ void runs_refuse(struct runs_source *s, uint64_t id, enum source_file_error e, c
 	runs_seen_add(&s->seen, id);
 }
 
-/* For problems that may be solved without changing the file: logged once, and retried. */
+/* Logs a problem that may be solved without changing the file, once per file; reading is retried. */
 static void complain(struct runs_source *s, uint64_t id, const char *name, const char *why)
 {
 	if (map_get(&s->logged, id) != MAP_NONE)
@@ -98,7 +98,7 @@ struct described {
 	const struct run_file *file;
 };
 
-/* In the child. */
+/* Runs in the child process. */
 static int write_run(void *data, struct profile *p, struct buf *out, struct err *err)
 {
 	const struct described *d = data;
@@ -133,7 +133,7 @@ static int open_file(struct runs_source *s, const struct run_file *f, int *ret_f
 	return 0;
 }
 
-/* Returns true if a child reads it now. */
+/* Returns true if a child process has been started to read it. */
 static bool start(struct runs_source *s, struct run_file *f)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -156,7 +156,7 @@ static bool start(struct runs_source *s, struct run_file *f)
 		s->child.fd = -1;
 		apart_end(&s->apart, &(const char *){ NULL }, &(size_t){ 0 }, NULL);
 	}
-	/* One that changes or disappears is found again. */
+	/* A file that has changed or disappeared is found by a later scan. */
 	if (r != -ESTALE && r != -ENOENT)
 		complain(s, f->id, f->name, err.text);
 	unqueue(s, f);
@@ -199,7 +199,7 @@ static void hand_over(struct runs_source *s, struct run_file *f, const char *mes
 	source_take(&s->base, about, &m);
 }
 
-/* It may still be written: the file is found again when it has changed, or after a while. */
+/* Whether the file may still be being written. It is then found again when it has changed, or later. */
 static bool may_be_incomplete(const struct run_file *f)
 {
 	int64_t age_ns = clock_wall_ns() - f->changed_ns;

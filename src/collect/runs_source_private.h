@@ -25,9 +25,9 @@ struct run_file {
 struct runs_source {
 	struct source base;
 	struct source_hints hints;
-	char *path;				/* as configured: where it leads may change */
-	char *directory_path;			/* where it leads; NULL: not known any more */
-	char *state;				/* NULL: nothing is remembered */
+	char *path;				/* as configured; links in it may change */
+	char *directory_path;			/* the real path; NULL: unknown at present */
+	char *state;				/* NULL: imported files are not saved */
 	struct runs_seen seen;
 	struct map logged;			/* ids of files whose error was logged once, and that are retried */
 	uint32_t epoch;				/* in ack tokens, so that those from before a restart never match */
@@ -36,11 +36,11 @@ struct runs_source {
 	int directory;				/* -1 while there is none */
 	dev_t device;
 	ino_t inode;
-	DIR *scan;				/* under way */
+	DIR *scan;				/* the running scan; NULL: none */
 	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
 	bool has_fresh;				/* the scan has skipped a file that may still be written */
 	bool has_caught_up;
-	int logged_error;			/* why the directory cannot be read, as logged last; 0: it can */
+	int logged_error;			/* errno logged last for an unreadable directory; 0: readable */
 
 	struct run_file *queue;			/* in the order in which they were found */
 	size_t queue_count;
@@ -56,7 +56,7 @@ uint64_t runs_file_id(const char *name, const struct stat *st);
 int64_t runs_file_changed_ns(const struct stat *st);
 struct run_file *runs_find_queued(struct runs_source *s, uint64_t id);	/* NULL: it is not in the queue */
 
-/* Counts and logs a file that is never going to be read, and remembers it. */
+/* Counts and logs a file that will never be read, and remembers it. */
 void runs_refuse(struct runs_source *s, uint64_t id, enum source_file_error e, const char *name, const char *why);
 
 /* Starts the child on the first queued file, if none is being read and there is room for its run. */
@@ -64,8 +64,9 @@ void runs_read_next(struct runs_source *s);
 
 /* --- runs_scan.c --- */
 
-int runs_scan_open_seen(struct runs_source *s, struct err *err);	/* the list of the directory that the path leads to */
-void runs_scan_continue(struct runs_source *s);			/* a part of the directory, if it is time */
+int runs_scan_open_seen(struct runs_source *s, struct err *err);	/* opens the list of the directory that the
+									 * path leads to */
+void runs_scan_continue(struct runs_source *s);			/* scans a part of the directory, if it is due */
 void runs_scan_soon(struct runs_source *s);
 void runs_scan_notified(struct watch *w, uint32_t events);		/* inotify has events */
 void runs_scan_close(struct runs_source *s);

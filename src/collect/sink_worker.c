@@ -17,9 +17,9 @@
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
 #define MAINTAIN_NS	(60 * NS_PER_SECOND)
 #define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
-#define MAINTAIN_URGENT_NS	(10 * NS_PER_SECOND)	/* it may be what makes room */
-#define RUNS_AT_ONCE	256u		/* in one commit, */
-#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
+#define MAINTAIN_URGENT_NS	(10 * NS_PER_SECOND)	/* maintenance may free space */
+#define RUNS_AT_ONCE	256u		/* runs in one commit */
+#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* approximate bytes in one commit */
 
 void collector_wait(struct collector *c, int64_t ns)
 {
@@ -28,8 +28,8 @@ void collector_wait(struct collector *c, int64_t ns)
 	lock_wait(&c->lock, &c->changed, ns ? &at : NULL);
 }
 
-/* Whether the sink will say the same however often it is asked. */
-static bool is_hopeless(int r)
+/* Whether a retry would fail with the same error. */
+static bool is_permanent(int r)
 {
 	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
 }
@@ -57,7 +57,7 @@ void sink_why(const struct sink_counters *c, char *text, size_t size)
 static void note_result(struct sink_worker *o, int r, const struct err *err)
 {
 	struct collector_counters *n = &o->collector->counters;
-	bool failing = r < 0 && !is_hopeless(r);
+	bool failing = r < 0 && !is_permanent(r);
 	bool was_failing = atomic_exchange(&o->counters.failing, failing);
 
 	if (r < 0) {
@@ -70,14 +70,14 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 		log_warning("cannot store samples, keeping them in memory: %s", err->text);
 	if (!failing && was_failing)
 		log_info("storing samples in %s again", o->url);
-	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
+	if (is_permanent(r) && log_is_due(&o->next_rejected_log_ns))
 		log_error("samples were dropped: %s. Further ones are counted, not logged", err->text);
 }
 
 /* The identity of collector.h, which holds under the lock. */
 static bool samples_balance(const struct sink_counters *n)
 {
-	return n->samples_handed == n->samples_stored + n->samples_dropped_queue + n->samples_dropped_unfit + n->samples_queued;
+	return n->samples_handed == n->samples_stored + n->samples_dropped_queue + n->samples_dropped_rejected + n->samples_queued;
 }
 
 static void count_batch(struct sink_worker *o, struct open_batch *b, int r)
@@ -85,8 +85,8 @@ static void count_batch(struct sink_worker *o, struct open_batch *b, int r)
 	assert(lock_is_held(&o->collector->lock));
 	assert(o->counters.samples_queued >= b->samples && o->counters.queue_bytes >= b->bytes);
 	if (r < 0) {
-		o->counters.samples_dropped_unfit += b->samples;
-		b->unfit = true;
+		o->counters.samples_dropped_rejected += b->samples;
+		b->rejected = true;
 	} else {
 		b->kept = true;
 		o->counters.commits++;
@@ -107,7 +107,7 @@ void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 	assert(lock_is_held(&o->collector->lock) && !o->removed);
 	assert(b->closed && b->sinks_left > 0 && !*o->last);
 	q->batch = b;
-	o->collector->resting = false;
+	o->collector->paused = false;
 	q->since_ns = clock_monotonic_ns();
 	if (!o->first)
 		o->counters.waits_since_ns = q->since_ns;
@@ -128,7 +128,7 @@ static int commit_without_rows(struct sink_worker *o, const struct batch *b, str
 	return r;
 }
 
-/* A batch holds ack tokens of one source only. One that is a replay has its record still. */
+/* Records the batch beside its source. It has ack tokens of one source only, and a replay still has its record. */
 static void record(struct collector *c, struct open_batch *b)
 {
 	struct source *s = batch_record_is_needed(b) ? b->shares[0].source : NULL;
@@ -158,7 +158,7 @@ static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 	return o->sink.reads_rows ? o->sink.commit(o->sink.data, &b->batch, err) : commit_without_rows(o, &b->batch, err);
 }
 
-/* Whether or not it could be. */
+/* Ends a commit, successful or not. */
 static void committed(struct sink_worker *o)
 {
 	assert(o->committing);
@@ -166,7 +166,7 @@ static void committed(struct sink_worker *o)
 	pthread_cond_broadcast(&o->collector->changed);
 }
 
-/* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
+/* Commits the first batch of the queue. The lock is released during the commit. */
 static int commit_first(struct sink_worker *o)
 {
 	struct collector *c = o->collector;
@@ -182,17 +182,17 @@ static int commit_first(struct sink_worker *o)
 	lock_take(&c->lock);
 	committed(o);
 	collector_update_failing(c);
-	if (r < 0 && !is_hopeless(r))
+	if (r < 0 && !is_permanent(r))
 		return r;
 
 	o->progress_ns = clock_monotonic_ns();
-	assert(o->first == q);		/* others only add behind it */
+	assert(o->first == q);		/* other threads only append */
 	o->first = q->next;
 	if (!o->first)
 		o->last = &o->first;
 	o->counters.waits_since_ns = o->first ? o->first->since_ns : 0;
 	count_batch(o, q->batch, r);
-	collector_batch_left(c, q->batch);
+	collector_batch_finished(c, q->batch);
 	pthread_cond_broadcast(&c->changed);
 	free(q);
 	return 0;
@@ -205,7 +205,7 @@ void sink_worker_put_run(struct sink_worker *o, struct open_run *r)
 	struct queued_run *q = xcalloc(1, sizeof(*q));
 
 	assert(lock_is_held(&o->collector->lock) && o->sink.commit_runs && !*o->last_run);
-	o->collector->resting = false;
+	o->collector->paused = false;
 	q->run = r;
 	*o->last_run = q;
 	o->last_run = &q->next;
@@ -213,7 +213,7 @@ void sink_worker_put_run(struct sink_worker *o, struct open_run *r)
 	o->counters.queue_bytes += r->size;
 }
 
-/* As many as fit into one commit; at least one. */
+/* Collects as many runs as fit into one commit, but at least one. */
 static size_t take_runs(struct sink_worker *o, struct open_run **ret)
 {
 	uint64_t bytes = 0;
@@ -234,10 +234,10 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 	n->runs_stored += result == 1;
 	n->runs_known += result == 0;
 	n->runs_dropped_conflict += result == -EEXIST;
-	n->runs_dropped_unfit += result < 0 && result != -EEXIST;
+	n->runs_dropped_rejected += result < 0 && result != -EEXIST;
 	n->runs_queued--;
 	n->queue_bytes -= r->size;
-	/* Stored by one sink is stored; after that what says most. */
+	/* A run that one sink stored is stored. Otherwise keep the most specific result. */
 	if (result == 1 || r->best == -EINVAL || (result == 0 && r->best != 1))
 		r->best = result;
 	if (result >= 0) {
@@ -253,7 +253,7 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 static void note_runs_result(struct sink_worker *o, int r, const struct err *err)
 {
 	struct collector_counters *n = &o->collector->counters;
-	bool failing = r < 0 && !is_hopeless(r);
+	bool failing = r < 0 && !is_permanent(r);
 	bool was_failing = atomic_exchange(&o->counters.runs_failing, failing);
 
 	if (r < 0) {
@@ -266,7 +266,7 @@ static void note_runs_result(struct sink_worker *o, int r, const struct err *err
 		log_info("storing runs again");
 }
 
-/* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
+/* Commits the first runs of the queue. The lock is released during the commit. */
 static int commit_first_runs(struct sink_worker *o)
 {
 	struct strobe_wire_message messages[RUNS_AT_ONCE];
@@ -292,7 +292,7 @@ static int commit_first_runs(struct sink_worker *o)
 	lock_take(&c->lock);
 	committed(o);
 	collector_update_failing(c);
-	if (r < 0 && !is_hopeless(r))
+	if (r < 0 && !is_permanent(r))
 		return r;
 
 	o->progress_ns = clock_monotonic_ns();
@@ -303,7 +303,7 @@ static int commit_first_runs(struct sink_worker *o)
 		o->first_run = q->next;
 		free(q);
 		count_run(o, open[i], r < 0 ? r : runs[i].result);
-		collector_run_left(c, open[i]);
+		collector_run_finished(c, open[i]);
 	}
 	if (!o->first_run)
 		o->last_run = &o->first_run;
@@ -335,7 +335,7 @@ static void maintain(struct sink_worker *o)
 	o->maintained_ns = clock_monotonic_ns();
 }
 
-static void ask_whether_short(struct sink_worker *o)
+static void check_space(struct sink_worker *o)
 {
 	bool is_low_on_space;
 
@@ -347,7 +347,7 @@ static void ask_whether_short(struct sink_worker *o)
 	o->is_low_on_space = is_low_on_space;
 }
 
-/* 0: never. */
+/* Returns when maintenance is due next, 0: never. */
 static int64_t next_maintenance(const struct sink_worker *o)
 {
 	bool is_urgent = o->is_low_on_space || o->counters.failing || o->counters.runs_failing;
@@ -364,7 +364,7 @@ static bool is_maintenance_due(const struct sink_worker *o)
 	return at && clock_monotonic_ns() >= at;
 }
 
-/* After a failure: waits until it is time to try again, or until somebody wants an end. */
+/* Waits after a failure until it is time to retry, or until a flush or the end begins. */
 static void wait_to_retry(struct collector *c)
 {
 	int64_t until = clock_monotonic_ns() + (c->flushing ? FLUSH_RETRY_NS : RETRY_NS);
@@ -375,7 +375,7 @@ static void wait_to_retry(struct collector *c)
 }
 
 /* A removed sink that is merely slow is not given up. */
-static bool has_stopped_draining(const struct sink_worker *o)
+static bool has_drain_stalled(const struct sink_worker *o)
 {
 	const struct collector *c = o->collector;
 
@@ -395,17 +395,17 @@ static void *empty_queues(void *data)
 
 	lock_take(&c->lock);
 	while (!c->stopping && !is_over(o)) {
-		/* First, since on a full disk something is always queued. */
+		/* Checked first, since on a full disk the queue is never empty. */
 		if (is_maintenance_due(o)) {
 			maintain(o);
-		} else if ((o->first || o->first_run) && !c->resting) {
-			/* Each has its turn, also while the other cannot be stored. */
+		} else if ((o->first || o->first_run) && !c->paused) {
+			/* Batches and runs take turns, so that a failure of one does not block the other. */
 			int batch = o->first ? commit_first(o) : 0;
-			int runs = o->first_run && !c->resting ? commit_first_runs(o) : 0;
+			int runs = o->first_run && !c->paused ? commit_first_runs(o) : 0;
 
 			if (batch >= 0 && runs >= 0)
-				ask_whether_short(o);
-			else if (has_stopped_draining(o))
+				check_space(o);
+			else if (has_drain_stalled(o))
 				o->given_up = true;
 			else
 				wait_to_retry(c);
@@ -469,11 +469,12 @@ static void free_run(struct open_run *r)
 	free(r);
 }
 
-/* The active sinks may have dropped the batch while their queues were full, or have been added since. */
+/* Passes the batch on if no sink has it: active sinks may have dropped it while their queues were full, or may have
+ * been added since. */
 static void give_up_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct collector *c = o->collector;
-	bool no_sink_has_it = b->sinks_left == 1 && !b->kept && !b->unfit && c->sink_count;
+	bool no_sink_has_it = b->sinks_left == 1 && !b->kept && !b->rejected && c->sink_count;
 
 	o->left.samples += b->samples;
 	if (no_sink_has_it) {
@@ -482,7 +483,7 @@ static void give_up_batch(struct sink_worker *o, struct open_batch *b)
 		collector_hand_to_sinks(c, b);
 	} else {
 		c->counters.removed_sink_samples += b->samples;
-		collector_batch_left(c, b);
+		collector_batch_finished(c, b);
 	}
 }
 
@@ -496,7 +497,7 @@ static void give_up_run(struct sink_worker *o, struct open_run *r)
 		o->left.runs_passed_on += collector_hand_run(c, r);
 	} else {
 		c->counters.removed_sink_runs++;
-		collector_run_left(c, r);
+		collector_run_finished(c, r);
 	}
 }
 

@@ -1,4 +1,5 @@
-/* source.c: from the scheme of a URL to the source that speaks it, and what all sources do alike. */
+/* source.c: selects the implementation of a source by the scheme of its URL, and has the code that all sources
+ * share. */
 
 #include "source.h"
 
@@ -24,7 +25,7 @@ static struct lock state_lock = LOCK_INITIALIZER;
 
 static const struct source_ops *find(const char *url)
 {
-	if (*url == '/')		/* a bare path is what people type */
+	if (*url == '/')		/* people type a bare path */
 		return &unix_source_ops;
 	if (url[0] == '-' && (!url[1] || url[1] == '?'))
 		return &stdin_source_ops;
@@ -107,7 +108,7 @@ enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t 
 {
 	enum strobe_wire_error e = strobe_wire_parse(bytes, n, ret);
 
-	/* Each run is one message: the rest of it might never come. */
+	/* A run must be one message, since a continuation might never arrive. */
 	if (!e && ret->info.kind != STROBE_WIRE_SAMPLES && ret->info.flags & STROBE_WIRE_CONTINUED)
 		e = STROBE_WIRE_BAD_HEADER;
 	if (e)

@@ -14,12 +14,13 @@
 
 #define SOURCE_LINE_MAX		(1024u * 1024)		/* bytes of a folded line */
 #define SOURCE_LINE_DEPTH	10000u			/* frames of one */
-#define SOURCE_LINE_COUNT_MAX	1000000000000		/* samples of one: 10^12, a day of a million processes and more */
+#define SOURCE_LINE_COUNT_MAX	1000000000000		/* samples of one: 10^12, more than a million processes
+							 * produce in a day */
 
 /* Why a folded line was not accepted. */
 enum source_line_error {
 	SOURCE_LINE_OK,
-	SOURCE_LINE_BLANK,		/* nothing but spaces */
+	SOURCE_LINE_BLANK,		/* only spaces */
 	SOURCE_LINE_NO_COUNT,		/* does not end with a number, or has nothing before it */
 	SOURCE_LINE_BAD_COUNT,		/* below 1, with a fraction, or above SOURCE_LINE_COUNT_MAX */
 	SOURCE_LINE_BAD_BYTE,		/* a newline: it would be two lines */
@@ -35,7 +36,7 @@ enum source_file_error {
 	SOURCE_FILE_KIND,		/* a pipe, a socket, a device */
 	SOURCE_FILE_LARGE,		/* above a limit of size, memory or time */
 	SOURCE_FILE_DAMAGED,		/* no profile, or with nothing in it */
-	SOURCE_FILE_UNREADABLE,		/* for now: it is tried again */
+	SOURCE_FILE_UNREADABLE,		/* temporarily; it is retried */
 	SOURCE_FILE_ERRORS
 };
 
@@ -47,7 +48,7 @@ enum source_push_protocol {
 	SOURCE_PUSH_PROTOCOLS
 };
 
-/* Why one was refused, whole or, of OTLP, a profile of it. */
+/* Why a push was refused, or with OTLP a single profile of it. */
 enum source_push_error {
 	SOURCE_PUSH_PARAMETERS,		/* in the address or the headers: a name, a tenant, a version */
 	SOURCE_PUSH_UNSUPPORTED,	/* a format, a type or an encoding that is not read */
@@ -66,16 +67,18 @@ const char *source_line_error_name(enum source_line_error e);	/* a metric label:
 /* Counted by every source, read by any thread. */
 struct source_counters {
 	_Atomic uint64_t messages, lines, bytes;
-	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
-	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
+	_Atomic uint64_t connections, connections_now;		/* accepted by a listener, or made to a server */
+	_Atomic uint64_t connections_refused;			/* above the limit of connections or descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_closed_by_server;			/* the lost ones that a running server closed, since too much was waiting */
-	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server counts
-								 * them */
+	_Atomic uint64_t connections_closed_by_server;			/* lost ones that a running server closed
+									 * because too much was queued */
+	_Atomic uint64_t messages_missed;			/* upper bound: published while disconnected, by
+								 * the counters of the server */
 	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t peers_unlabelled;			/* processes whose /proc could not be read for labels */
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
-	_Atomic uint64_t connections_closed_idle;		/* nothing came, or half a command, for too long */
+	_Atomic uint64_t connections_closed_idle;		/* idle, or in the middle of a command, for too
+								 * long */
 	_Atomic uint64_t logins_refused;			/* wrong passwords */
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
@@ -84,7 +87,7 @@ struct source_counters {
 	_Atomic uint64_t files;					/* files of runs, committed */
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
-	_Atomic uint64_t push_bytes;				/* size of their bodies, as they came */
+	_Atomic uint64_t push_bytes;				/* bytes of their bodies as received */
 	_Atomic uint64_t push_ids_dropped;			/* labels that only runs keep */
 	_Atomic uint64_t rejected_pushes[SOURCE_PUSH_ERRORS];
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
@@ -98,8 +101,8 @@ struct source_counters {
 	_Atomic uint64_t lag;			/* entries not delivered to any consumer yet */
 	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
 	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
-	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed or deleted before they were
-						 * read or, if pending, read again, as far as is known */
+	_Atomic uint64_t lost_to_trimming;	/* entries known to be trimmed or deleted before they were read or,
+						 * if pending, read again */
 };
 
 struct source;
@@ -107,10 +110,10 @@ struct batch_record;
 struct buf;
 struct peer_labels;
 
-/* Names one entry of a source that wants to know when it is durable. */
+/* Identifies one entry of a source that is notified when the entry is durable. */
 struct ack_token {
 	uint32_t stream;			/* index of the source's stream */
-	uint64_t high, low;			/* the entry's id there: of Redis milliseconds and sequence */
+	uint64_t high, low;			/* the entry's id in the stream: milliseconds and sequence in Redis */
 };
 
 /* Metadata of a message or a line. All zero is fine except for the source. */
@@ -120,11 +123,10 @@ struct source_about {
 	const char *channel;			/* channel of the message; NULL: none. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
-	bool is_dated;				/* a run: it ended at time_ns, however long ago that is */
-	int64_t time_ns;			/* when it was taken or sent, if that is known; 0: now, or as the
-						 * message says */
-	enum strobe_clock clock;		/* for lines; a message says its own */
-	int64_t period_ns;			/* the same; 0: unknown */
+	bool is_dated;				/* a run that ended at time_ns, regardless of how long ago */
+	int64_t time_ns;			/* when it was sampled or sent; 0: now, or the time in the message */
+	enum strobe_clock clock;		/* for lines; messages have their own */
+	int64_t period_ns;			/* for lines; 0: unknown */
 	uint64_t batch_id;			/* from a relay: a batch id that was seen before is skipped; 0: none */
 	uint32_t part;				/* with a batch id: the number of the message in the batch, from 0 */
 };
@@ -141,21 +143,21 @@ struct source_receiver {
 	void (*open)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
 	/* Counts runs that are lost because their sender died before they ended. NULL: not counted. */
 	void (*runs_killed)(void *data, uint64_t count);
-	/* A line without its newline. Call source_line, which checks it, and not this. */
+	/* A line without its newline. Sources call source_line, which checks it, instead. */
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
 	/* A source with ack tokens has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
-	/* A record that the collector of a batch left beside the source (see `record` below): entries with its ack tokens form
-	 * that batch again, which is complete at the next caught_up. NULL: not wanted. */
+	/* A record that another collector left beside the source (see `record` below): entries with its ack tokens
+	 * form the same batch again, which is complete at the next caught_up. NULL: not wanted. */
 	void (*recorded)(void *data, struct source *s, const struct batch_record *r);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
 	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL:
 	 * no limit. */
 	int64_t (*spare)(void *data);
-	/* Whether messages without ack tokens that cost so much memory (open_batch_cost_of) and would be of so many series if their
-	 * labels were folded (open_batch_folded_key) would all be queued now: 0, else -EAGAIN with a sentence, or -E2BIG and -ENOSPC
-	 * if their memory or their series exceed the limit by themselves. */
+	/* Returns 0 if messages without ack tokens would all be queued now that cost `cost` bytes
+	 * (open_batch_cost_of) and have `folded_series` series once their labels are folded (open_batch_folded_key).
+	 * Otherwise -EAGAIN with a sentence, or -E2BIG or -ENOSPC if their memory or series alone exceed the limit. */
 	int (*room)(void *data, size_t folded_series, uint64_t cost, struct err *err);
 	void *data;
 
@@ -165,8 +167,8 @@ struct source_receiver {
 	const char *state;			/* a directory for its state; NULL: none. Valid while it is
 						 * opened */
 	const struct peer_labels *peer_labels;	/* labels of processes that connect; outlives the source. NULL: none */
-	/* Open beside it; valid while it is opened. It inherits the listening sockets of those that are about to be
-	 * closed, and fails with -EEXIST if it would receive the same messages as one that remains. */
+	/* Other open sources; valid during the opening. The new source inherits the listening sockets of `leaving`
+	 * ones, and fails with -EEXIST if it would receive the same messages as one that is `staying`. */
 	struct source_list staying, leaving;
 };
 
@@ -179,7 +181,8 @@ struct source_ops {
 	/* Whether sources of these two URLs read the same input, so that only one of them can be open. NULL: only if the
 	 * URLs are the same. */
 	bool (*same_input)(const char *a, const char *b);
-	/* The data of these ack tokens is durable; in the loop's thread. NULL for sources without ack tokens. */
+	/* Called when the data of these ack tokens is durable, in the loop's thread. NULL for sources without ack
+	 * tokens. */
 	void (*ack)(struct source *s, const struct ack_token *tokens, size_t n);
 	/* Returns how many of all ack tokens given to ack, in that order, are known to be acknowledged at their origin, so
 	 * that they are never redelivered. NULL: they are when ack returns. */
@@ -200,10 +203,10 @@ struct source_ops {
 
 struct source {
 	const struct source_ops *ops;
-	char *url;				/* as it may be shown: without passwords */
+	char *url;				/* without passwords, to be shown */
 	char *identity;				/* origin of its ack tokens, independent of other parameters of the URL. NULL: the URL */
-	const char *awaited;			/* the path that could not be read when the source was opened, and is
-						 * awaited; NULL: none */
+	const char *awaited;			/* a path that could not be read when the source was opened, and is
+						 * retried; NULL: none */
 	int awaited_errno;			/* the reason */
 	struct source_counters counters;
 	struct source_receiver receiver;
@@ -232,7 +235,7 @@ struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
 
 const char *source_identity(const struct source *s);
 
-bool source_takes_pushes(const struct source *s);	/* it is the one of push_source.h */
+bool source_takes_pushes(const struct source *s);	/* whether it is the source of push_source.h */
 
 /* For implementations of close: frees what all sources have. */
 void source_done(struct source *s);
@@ -240,8 +243,8 @@ void source_done(struct source *s);
 /* Checks and counts a folded line, and hands it over if it is one. */
 enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
 
-/* The same for text of one or more lines, the last one with or without its newline; blank ones are skipped. Returns how
- * many were accepted; `err` describes the first invalid one. */
+/* Does the same for text of one or more lines, the last one with or without its newline; blank lines are skipped.
+ * Returns how many were accepted; `err` describes the first invalid one. */
 size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err);
 
 /* Checks and counts a wire message, and hands it over if it is valid. */

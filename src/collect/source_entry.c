@@ -1,4 +1,4 @@
-/* source_entry.c: an entry's messages or lines, one by one. */
+/* source_entry.c: hands over the messages or lines of an entry, one by one. */
 #include "source_entry.h"
 
 #include "entry.h"
@@ -13,7 +13,7 @@ static uint32_t get_u32(const char *p)
 	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* Each message says its length; after a bad one the rest cannot be parsed. */
+/* Each message has its length, so after an invalid one the rest cannot be parsed. */
 static size_t hand_messages(struct source *s, struct source_about about, struct str body, struct err *err)
 {
 	size_t taken = 0;

@@ -81,7 +81,7 @@ char *source_url_path(const char *path, size_t n)
 	return copy;
 }
 
-/* From the right, since only the last parts can be missing. */
+/* Resolves from the right, since only the last parts can be missing. */
 static char *resolve(const char *path)
 {
 	_cleanup_(freep) char *parent = NULL, *real_parent = NULL;

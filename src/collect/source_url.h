@@ -18,10 +18,10 @@ struct source_hints {
 void source_hints_init(struct source_hints *h);
 void source_hints_done(struct source_hints *h);
 
-/* 1: the parameter is one of these and was taken; 0: it is another; -EINVAL with a sentence. */
+/* Returns 1 if the parameter is one of these and was set, 0 for any other, -EINVAL with a sentence. */
 int source_hints_set(struct source_hints *h, const char *name, const char *value, struct err *err);
 
-/* `h` has to live as long as what is returned is used. */
+/* `h` must outlive the result. */
 struct source_about source_hints_about(const struct source_hints *h);
 
 /* Whether two URLs differ in their parameters only. */

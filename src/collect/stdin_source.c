@@ -17,9 +17,10 @@
 
 #define PIECE		(256u * 1024)
 #define PIECES_PER_TURN	16u
-#define DRAIN_MAX	(16u * 1024 * 1024)	/* 16 times what a pipe holds at most: a fast writer refills it before it is plugged */
+#define DRAIN_MAX	(16u * 1024 * 1024)	/* 16 times the capacity of a pipe, which a fast writer refills
+						 * before it is plugged */
 #define PLUG_TRIES	1000u
-#define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between looks whether there is room again */
+#define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between checks for room */
 
 struct stdin_source {
 	struct source base;
@@ -121,8 +122,8 @@ static void read_waiting(struct stdin_source *s, size_t *left)
 	}
 }
 
-/* Fills the pipe, made as small as it can be, with one page of our own. That takes all of it, so it fails where anything else is
- * there, and once it is there the writer can put nothing behind what was read. */
+/* Shrinks the pipe to one page and fills it with a page of our own. This fails while the pipe has other data, and
+ * afterwards the writer cannot add anything behind what was read. */
 static bool plug(int writer)
 {
 	static const char page[65536];
@@ -132,8 +133,8 @@ static bool plug(int writer)
 	       write(writer, page, size) == (ssize_t)size;
 }
 
-/* Input waiting in a pipe is ours: its writer (rsyslog's omprog, a shell) believes it delivered. An unfinished line is
- * not ours, since an interrupted writer writes the whole line again to our successor. */
+/* Reads what is waiting in the pipe: its writer (rsyslog's omprog, a shell) regards it as delivered. An unfinished
+ * line is left out, since an interrupted writer writes it again as a whole to our successor. */
 static void drain(struct stdin_source *s)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), writer = open("/proc/self/fd/0", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -184,7 +185,7 @@ static struct source *stdin_close(struct source *base)
 	return NULL;
 }
 
-/* A file or /dev/null is always readable, which epoll has no word for. */
+/* Files and /dev/null are always readable, and epoll refuses them. */
 static int start(struct stdin_source *s, struct err *err)
 {
 	int r = watch(s, err);
@@ -215,7 +216,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 	if (r < 0)
 		err_prefix(err, "standard input");
 	if (r < 0 || (r = start(s, err)) < 0) {
-		s->ended = true;	/* its content is for another */
+		s->ended = true;	/* the pipe's content is left to the next reader */
 		stdin_close(&s->base);
 		return r;
 	}

@@ -1,4 +1,4 @@
-/* tail.h: one life of a file that is read to its end as it grows, and which of its lines are not acknowledged yet. */
+/* tail.h: a growing file that is read to its end, and its lines that are not acknowledged yet. */
 #ifndef COLLECT_TAIL_H
 #define COLLECT_TAIL_H
 
@@ -6,20 +6,20 @@
 #include "line_feed.h"
 #include <sys/types.h>
 
-#define TAIL_MARK	256u		/* a file is known again by a hash of so many of its first bytes, besides its
-					 * inode */
+#define TAIL_MARK	256u		/* bytes at the start of a file whose hash identifies it, besides its inode */
 
 struct tail {
-	int fd;				/* -1: it is gone, and only acknowledgements are awaited */
+	int fd;				/* -1: the file is closed, and only acknowledgements are awaited */
 	uint64_t device, inode;
 	uint32_t epoch;
 	struct line_feed feed;
-	int64_t quiet_since_ns;		/* monotonic; when its end was first reached since it grew; 0: it is growing */
+	int64_t quiet_since_ns;		/* monotonic: since when the end has been reached without growth; 0: it is
+					 * growing */
 
 	/* Lines that were handed over and not acknowledged, in their order. */
 	struct tail_line { uint64_t at; bool acknowledged; } *lines;
 	size_t first, end, capacity;
-	size_t ahead;			/* acknowledged ones behind one that is not */
+	size_t ahead;			/* number of acknowledged lines behind one that is not */
 
 	struct tail *next;
 };
@@ -33,9 +33,9 @@ struct tail *tail_free(struct tail *t);		/* NULL is fine; returns NULL */
 int tail_read(struct tail *t, char *piece, size_t size);
 
 void tail_note(struct tail *t, uint64_t at);			/* a line was handed over */
-bool tail_acknowledge(struct tail *t, uint64_t at);		/* false: it is not known */
-bool tail_is_done(const struct tail *t);			/* all that was handed over is acknowledged */
-uint64_t tail_position(const struct tail *t);			/* everything before it is acknowledged */
+bool tail_acknowledge(struct tail *t, uint64_t at);		/* false: unknown offset */
+bool tail_is_done(const struct tail *t);			/* every line handed over is acknowledged */
+uint64_t tail_position(const struct tail *t);			/* every line before it is acknowledged */
 
 /* The hash of the first bytes, at most TAIL_MARK and `position`; 0 if there are none. */
 uint64_t tail_mark(int fd, uint64_t position);

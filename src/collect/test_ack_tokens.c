@@ -62,11 +62,11 @@ static void keep_ids(void *data, const uint64_t *ids, size_t count)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A source that notes what it is told, as a stream would be. */
+/* A source that notes its calls, in place of a stream. */
 struct fake {
 	struct source source;
 	uint64_t acked, confirmed;
-	bool is_slow;			/* confirms only what `confirmed` says */
+	bool is_slow;			/* confirms only `confirmed` ack tokens */
 	uint8_t record[1024];		/* the last one */
 	size_t record_size;
 	uint64_t records, forgotten, last_forgotten;
@@ -86,7 +86,7 @@ static uint64_t confirmed(struct source *s)
 	return ((struct fake *)s)->confirmed;
 }
 
-/* In a sink's thread, before the sink sees the batch; the test looks when that is over. */
+/* Runs in a sink's thread, before the sink sees the batch; the test reads the result afterwards. */
 static bool record(struct source *s, uint64_t batch_id, const struct buf *bytes)
 {
 	struct fake *f = (struct fake *)s;
@@ -140,7 +140,7 @@ static void live(struct fixture *f)
 	f->n = collector_counters(f->c);
 }
 
-/* Nothing more is written and nobody is told anything, as with kill -9. */
+/* Ends the collector as kill -9 does: nothing more is written or acknowledged. */
 static void crash(struct fixture *f)
 {
 	f->c = collector_free(f->c);
@@ -228,7 +228,7 @@ static void flush(struct fixture *f)
 	CHECK_INT(collector_flush(f->c, SECONDS), 0);
 }
 
-/* Both sinks have it, and nobody is told: the crash that everything is about. */
+/* Crashes between the commit in both sinks and the acknowledgement. */
 static void commit_unacknowledged(struct fixture *f)
 {
 	uint64_t until = f->n->commits + 2;
@@ -296,7 +296,7 @@ static void read_record(const struct fake *from, struct batch_record *ret)
 	CHECK(c.p == c.end);
 }
 
-/* Nothing of the first collector is left but the record, which lay beside the stream. */
+/* Removes everything of the first collector except the record beside the stream. */
 static void forget_state(struct fixture *f)
 {
 	crash(f);
@@ -328,7 +328,7 @@ TEST(entries_of_a_collector_that_died_make_its_batch_again)
 	to = collector_receiver(f.c);
 	to.recorded(to.data, &f.one.source, &r);
 	give(&f, &f.one, 1, 5);
-	collector_close_batches(f.c);		/* a second has gone by before the next one came */
+	collector_close_batches(f.c);		/* as if a second had passed before the next entry */
 	give(&f, &f.one, 3, 7);			/* new */
 	give(&f, &f.one, 2, 6);
 	caught_up(&f, &f.one);
@@ -418,7 +418,7 @@ TEST(a_batch_waits_for_all_of_its_entries_of_before_the_crash)
 	set_both_fail(&f, false);
 	live(&f);
 	give(&f, &f.one, 1, 5);
-	flush(&f);				/* the end comes before the source has caught up */
+	flush(&f);				/* shutdown before the source has caught up */
 	CHECK_INT(f.sinks[0].samples, 0);
 	CHECK_INT(f.one.acked, 0);
 	crash(&f);
@@ -440,7 +440,7 @@ TEST(a_source_that_is_not_back_yet_keeps_no_other_from_catching_up)
 	start(&f);
 	set_both_fail(&f, true);
 	give(&f, &f.one, 1, 5);
-	give(&f, &f.two, 1, 100);		/* the same name elsewhere */
+	give(&f, &f.two, 1, 100);		/* the same ack token from another source */
 	collector_flush(f.c, NS_PER_SECOND / 5);
 	crash(&f);
 
@@ -608,7 +608,7 @@ TEST(sources_wait_while_too_many_batches_are_in_flight)
 	stop(&f);
 }
 
-/* As if a minute were over. */
+/* Makes maintenance due, as after a minute. */
 static void maintain_now(struct fixture *f, unsigned sink)
 {
 	struct sink *s = &f->sinks[sink];
@@ -640,7 +640,7 @@ TEST(a_sink_learns_which_batches_may_come_again)
 		collector_flush(f.c, 1000000);
 	}
 	while (f.c->sink_workers[1].counters.samples_queued)
-		collector_flush(f.c, 1000000);		/* one that times out leaves the sinks resting */
+		collector_flush(f.c, 1000000);		/* one that times out pauses the sinks */
 	maintain_now(&f, 1);
 	CHECK_INT(two->kept_count, 2);
 	CHECK_INT(two->kept_ids[0], two->ids[0]);
@@ -648,7 +648,7 @@ TEST(a_sink_learns_which_batches_may_come_again)
 	crash(&f);
 	live(&f);
 	maintain_now(&f, 1);
-	CHECK_INT(two->kept_count, 2);		/* before the source has delivered them again */
+	CHECK_INT(two->kept_count, 2);		/* before the source has redelivered them */
 	journal_set_ended_kept(0);
 	set_fails(&f.sinks[0], false);
 	give(&f, &f.one, 1, 1);

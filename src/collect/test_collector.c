@@ -150,7 +150,7 @@ TEST(a_batch_that_can_never_be_kept_does_not_hold_up_the_others)
 	f.sink.refuses = true;
 	give(&f, &(struct test_message){ .samples = 4 });
 	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
-	CHECK_INT(f.n->samples_dropped_unfit, 4);
+	CHECK_INT(f.n->samples_dropped_rejected, 4);
 	CHECK_INT(f.n->samples_stored, 0);
 	CHECK(!f.n->failing);
 	check_sums(&f);
@@ -491,7 +491,7 @@ TEST(the_loop_closes_batches_by_itself)
 	stop(&f);
 }
 
-/* Has something to do at every turn of the loop, and counts those at which a batch was being closed. */
+/* Is called at every turn of the loop, and counts the turns during which a batch was being closed. */
 struct sender {
 	struct watch w;
 	struct fixture *f;
@@ -547,7 +547,7 @@ TEST(while_a_large_batch_is_closed_others_are_heard)
 	check_sums(&f);
 	stop(&f);
 
-	/* Thrown away in the middle. */
+	/* Frees the collector while a batch is being closed. */
 	CHECK_INT(close_beside_a_sender(&f, 2), 2);
 	stop(&f);
 }

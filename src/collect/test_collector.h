@@ -174,7 +174,7 @@ static inline void check_sums(const struct fixture *f)
 {
 	CHECK_INT(f->n->samples_received,
 		  f->n->samples_stored + f->n->samples_queued + f->n->samples_dropped_queue +
-		  f->n->samples_dropped_unfit);
+			  f->n->samples_dropped_rejected);
 }
 
 #endif

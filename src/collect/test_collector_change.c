@@ -1,7 +1,7 @@
-/* test_collector_change.c: sinks and sources that come and go while samples are under way. */
+/* test_collector_change.c: sinks and sources that are added and removed while samples are in flight. */
 
 #include "clock.h"
-#include "collector.h"
+#include "collector_private.h"
 #include "source.h"
 #include "test.h"
 #include "test_message.h"
@@ -132,7 +132,7 @@ static void run(struct fixture *f, int64_t ns)
 	loop_remove_timer(f->loop, &f->timer);
 }
 
-/* Runs the loop until it holds, two seconds at most. */
+/* Runs the loop until the condition is true, at most two seconds. */
 #define CHECK_SOON(f, condition) do {						\
 		for (unsigned i_ = 0; i_ < 200 && !(condition); i_++)		\
 			run(f, NS_PER_SECOND / 100);				\
@@ -147,30 +147,37 @@ static void send_line(struct fixture *f, unsigned source, uint64_t token)
 	CHECK_INT(source_line(&f->sources[source], about, "main;a 1", 8), SOURCE_LINE_OK);
 }
 
+static struct sink_worker *add(struct fixture *f, const struct collector_sink *sink)
+{
+	struct sink_worker *o;
+	struct err err;
+
+	CHECK_INT(collector_add_sink(f->c, sink, &o, &err), 0);
+	return o;
+}
+
 static void start_with_two_sinks(struct fixture *f)
 {
 	struct collector_sink second = port(f, 1, false);
-	struct err err;
 
 	start(f);
-	CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
+	add(f, &second);
 }
 
 TEST(a_sink_that_is_added_has_what_comes_from_then_on)
 {
 	struct collector_sink second;
 	struct fixture f;
-	struct err err;
 
 	start(&f);
 	second = port(&f, 1, true);
 	send_line(&f, 0, 0);
-	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	add(&f, &second);
 	send_line(&f, 0, 0);
 	CHECK_SOON(&f, f.sinks[0].samples == 2 && f.sinks[1].samples == 1);
 	CHECK_INT(f.sinks[1].lines, 1);
 	CHECK_INT(collector_sink_count(f.c), 2);
-	CHECK_STR(collector_sink_url(f.c, 1), "test:1");
+	CHECK_STR(collector_sink(f.c, 1)->url, "test:1");
 	finish(&f);
 }
 
@@ -186,21 +193,20 @@ TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets
 {
 	struct collector_sink second, third;
 	struct fixture f;
-	struct err err;
 
 	start(&f);
 	second = port(&f, 1, false);
 	second.reads_rows = true;
 	third = port(&f, 2, false);
-	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	add(&f, &second);
 	send_message(&f);					/* the first reads none */
 	CHECK_SOON(&f, f.sinks[0].samples == 3 && f.sinks[1].samples == 3);
 	CHECK_INT(f.sinks[1].rows, 0);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
 	send_message(&f);
 	CHECK_SOON(&f, f.sinks[1].samples == 6);
 	CHECK_INT(f.sinks[1].rows, 1);
-	CHECK_INT(collector_add_sink(f.c, &third, &err), 0);
+	add(&f, &third);
 	send_message(&f);
 	CHECK_SOON(&f, f.sinks[1].samples == 9 && f.sinks[2].samples == 3);
 	CHECK_INT(f.sinks[1].rows, 1);
@@ -215,9 +221,9 @@ TEST(a_sink_that_is_removed_is_emptied_first)
 	start_with_two_sinks(&f);
 	f.sinks[0].blocks = true;
 	send_line(&f, 0, 0);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
 	CHECK_INT(collector_sink_count(f.c), 1);
-	CHECK_STR(collector_sink_url(f.c, 0), "test:1");
+	CHECK_STR(collector_sink(f.c, 0)->url, "test:1");
 	send_line(&f, 0, 0);
 	CHECK_SOON(&f, f.sinks[1].samples == 2);
 	CHECK_INT(f.sinks[0].gone, 0);
@@ -238,7 +244,7 @@ TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end_with_how_much_is_lef
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
 	send_line(&f, 1, 0);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
 	run(&f, NS_PER_SECOND / 10);
 	CHECK_INT(f.sinks[0].gone, 0);
 	finish(&f);
@@ -249,14 +255,14 @@ TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end_with_how_much_is_lef
 static void add_sink(struct fixture *f, unsigned i)
 {
 	struct collector_sink sink = port(f, i, false);
-	struct err err;
 
-	CHECK_INT(collector_add_sink(f->c, &sink, &err), 0);
+	add(f, &sink);
 }
 
 TEST(a_removed_sink_that_fails_is_given_up_and_sources_go_on)
 {
 	const struct collector_counters *n;
+	struct sink_worker *removed;
 	struct fixture f;
 
 	start_draining_for(&f, NS_PER_SECOND / 2);
@@ -265,8 +271,9 @@ TEST(a_removed_sink_that_fails_is_given_up_and_sources_go_on)
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 7);
 	CHECK_SOON(&f, f.sinks[1].samples == 1 && n->failing);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
-	CHECK(!n->failing && collector_removed_counters(f.c, &f.sinks[0])->failing);
+	removed = collector_sink(f.c, 0);
+	collector_remove_sink(f.c, removed, closed, &f.sinks[0]);
+	CHECK(!n->failing && sink_worker_counters(removed)->failing);
 	CHECK_INT(f.sinks[0].gone, 0);
 	CHECK_INT(f.acknowledged, 0);
 	CHECK_SOON(&f, f.sinks[0].gone == 1 && f.acknowledged == 1);
@@ -292,14 +299,14 @@ TEST(the_other_sinks_get_what_only_a_removed_sink_was_to_store)
 	send_message(&f);
 	run(&f, NS_PER_SECOND / 10);
 	add_sink(&f, 1);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
 	send_line(&f, 0, 8);
 	CHECK_SOON(&f, f.acknowledged == 2 && f.sinks[0].gone == 1 && n->samples_stored == 5);
 	CHECK_INT(f.sinks[1].samples, 5);
 	CHECK_INT(f.sinks[0].left, 4);
 	CHECK_INT(f.sinks[0].passed_on, 4);
 	CHECK_INT(n->removed_sink_samples, 0);
-	CHECK_INT(n->samples_dropped_queue + n->samples_dropped_unfit, 0);
+	CHECK_INT(n->samples_dropped_queue + n->samples_dropped_rejected, 0);
 	finish(&f);
 }
 
@@ -315,8 +322,8 @@ TEST(of_two_removed_sinks_the_last_one_passes_on_what_neither_has_stored)
 	send_line(&f, 0, 7);
 	run(&f, NS_PER_SECOND / 10);
 	add_sink(&f, 2);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[1]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[1]);
 	CHECK_SOON(&f, f.acknowledged == 1 && f.sinks[0].gone == 1 && f.sinks[1].gone == 1);
 	CHECK_INT(f.sinks[2].samples, 1);
 	CHECK_INT(f.sinks[0].left, 1);
@@ -333,21 +340,20 @@ static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
 	struct collector_sink first = port(f, 0, false), second = port(f, 1, false);
 	uint8_t bytes[4096];
 	size_t n = test_message_write(&(struct test_message){ .run = true, .samples = 5 }, bytes, sizeof(bytes));
-	struct err err;
 
 	start_draining_for(f, NS_PER_SECOND / 2);
 	first.commit_runs = commit_runs;
 	second.commit_runs = takes_runs ? commit_runs : NULL;
 	f->sinks[0].fails = true;
-	CHECK_INT(collector_add_sink(f->c, &first, &err), 0);
-	collector_remove_sink(f->c, 0, closed, &f->sinks[2]);	/* the one of start(), which takes no runs */
+	add(f, &first);
+	collector_remove_sink(f->c, collector_sink(f->c, 0), closed, &f->sinks[2]);	/* the one of start(), which takes no runs */
 	CHECK_SOON(f, f->sinks[2].gone == 1);
 	if (!later)
-		CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
+		add(f, &second);
 	CHECK_INT(source_message(&f->sources[0], (struct source_about){ 0 }, bytes, n), STROBE_WIRE_OK);
 	if (later)
-		CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
-	collector_remove_sink(f->c, 0, closed, &f->sinks[0]);
+		add(f, &second);
+	collector_remove_sink(f->c, collector_sink(f->c, 0), closed, &f->sinks[0]);
 	CHECK_SOON(f, f->sinks[0].gone == 1 && collector_counters(f->c)->runs_queued == 0);
 	CHECK_INT(f->sinks[0].left, 1);
 }
@@ -377,7 +383,7 @@ TEST(runs_of_a_removed_sink_that_is_given_up_are_passed_on_or_counted)
 	n = collector_counters(f.c);
 	CHECK_INT(f.sinks[1].runs, 0);
 	CHECK_INT(f.sinks[0].passed_on, 0);
-	CHECK_INT(n->runs_dropped_unfit, 1);
+	CHECK_INT(n->runs_dropped_rejected, 1);
 	CHECK_INT(n->removed_sink_runs, 0);
 	finish(&f);
 }
@@ -393,7 +399,7 @@ TEST(a_removed_sink_that_makes_progress_is_not_given_up)
 		send_line(&f, 0, 0);
 		run(&f, NS_PER_SECOND / 20);
 	}
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
 	run(&f, NS_PER_SECOND / 5);			/* one commit takes longer than the deadline */
 	CHECK_INT(f.sinks[0].gone, 0);
 	f.sinks[0].blocks = false;
@@ -406,21 +412,23 @@ TEST(a_removed_sink_that_makes_progress_is_not_given_up)
 TEST(a_removed_sink_is_restored_with_its_queue)
 {
 	const struct collector_counters *n;
+	struct sink_worker *o;
 	struct fixture f;
 
 	start_with_two_sinks(&f);
 	n = collector_counters(f.c);
+	o = collector_sink(f.c, 0);
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 7);
 	CHECK_SOON(&f, f.sinks[1].samples == 1 && n->failing);
 	for (unsigned i = 0; i < 2 * COLLECTOR_SINKS; i++) {
-		collector_remove_sink(f.c, i ? 1 : 0, closed, &f.sinks[0]);
+		collector_remove_sink(f.c, o, closed, &f.sinks[0]);
 		CHECK_INT(collector_sink_count(f.c), 1);
 		collector_hold_removed(f.c, true);
-		collector_restore_sink(f.c, &f.sinks[0]);
+		collector_restore_sink(f.c, o);
 		collector_hold_removed(f.c, false);
 		CHECK_INT(collector_sink_count(f.c), 2);
-		CHECK_STR(collector_sink_url(f.c, 1), "test:0");
+		CHECK_STR(collector_sink(f.c, 1)->url, "test:0");
 		CHECK(n->failing);
 	}
 	send_line(&f, 0, 8);
@@ -432,23 +440,25 @@ TEST(a_removed_sink_is_restored_with_its_queue)
 	CHECK_INT(f.sinks[0].gone, 0);
 }
 
-/* Even if its queue is empty, or it has failed for too long. */
+/* Not even with an empty queue, or after it has failed for too long. */
 TEST(a_removed_sink_that_is_held_is_not_closed)
 {
+	struct sink_worker *third;
 	struct fixture f;
 
 	start_draining_for(&f, 1);
 	add_sink(&f, 1);
 	add_sink(&f, 2);
+	third = collector_sink(f.c, 2);
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
 	CHECK_SOON(&f, f.sinks[2].samples == 1);
 	collector_hold_removed(f.c, true);
-	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
-	collector_remove_sink(f.c, 1, closed, &f.sinks[2]);
+	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
+	collector_remove_sink(f.c, third, closed, &f.sinks[2]);
 	run(&f, 3 * NS_PER_SECOND / 2);
 	CHECK_INT(f.sinks[0].gone + f.sinks[2].gone, 0);
-	collector_restore_sink(f.c, &f.sinks[2]);
+	collector_restore_sink(f.c, third);
 	collector_hold_removed(f.c, false);
 	CHECK_SOON(&f, f.sinks[0].gone == 1);
 	send_line(&f, 0, 0);
@@ -460,15 +470,14 @@ TEST(a_removed_sink_that_is_held_is_not_closed)
 TEST(a_place_of_a_sink_that_has_left_is_used_again)
 {
 	struct fixture f;
-	struct err err;
 
 	start(&f);
 	for (unsigned i = 0; i < 3 * COLLECTOR_SINKS; i++) {
 		struct collector_sink more = port(&f, 1 + i % 2, false);
 		unsigned before = f.sinks[1 + i % 2].gone;
 
-		CHECK_INT(collector_add_sink(f.c, &more, &err), 0);
-		collector_remove_sink(f.c, 1, closed, more.data);
+		add(&f, &more);
+		collector_remove_sink(f.c, collector_sink(f.c, 1), closed, more.data);
 		CHECK_SOON(&f, f.sinks[1 + i % 2].gone == before + 1);
 	}
 	finish(&f);

@@ -5,8 +5,8 @@
 static void check_run_sums(const struct fixture *f)
 {
 	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_known + f->n->runs_queued +
-		  f->n->runs_dropped_queue +
-				       f->n->runs_dropped_unfit + f->n->runs_dropped_conflict);
+					       f->n->runs_dropped_queue +
+					       f->n->runs_dropped_rejected + f->n->runs_dropped_conflict);
 }
 
 TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
@@ -24,10 +24,10 @@ TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
 	CHECK_INT(f.n->runs_stored, 1);
 	CHECK_INT(f.n->runs_known, 2);
 	CHECK_INT(f.n->runs_dropped_conflict, 3);
-	CHECK_INT(f.n->runs_dropped_unfit, 4);
+	CHECK_INT(f.n->runs_dropped_rejected, 4);
 	CHECK_INT(f.sink.runs, 10);
 	CHECK_INT(f.n->queue_bytes, 0);
-	/* They are no samples, and what senders lost were runs. */
+	/* Runs are not counted as samples, and neither are runs that senders lost. */
 	CHECK_INT(f.n->samples_received + f.sink.calls, 0);
 	CHECK_INT(f.n->sender_run_drops[STROBE_DROP_FULL], 20);
 	CHECK_INT(f.n->sender_drops[STROBE_DROP_FULL], 0);
@@ -59,12 +59,12 @@ TEST(runs_wait_while_they_cannot_be_stored_and_samples_continue)
 	CHECK_INT(f.n->runs_queued, 0);
 	CHECK_INT(f.n->queue_bytes, 0);
 	CHECK(!f.n->runs_failing);
-	CHECK(f.sink.run_calls < 100);		/* many at once */
+	CHECK(f.sink.run_calls < 100);		/* many are committed at once */
 	check_run_sums(&f);
 	f.sink.refuses = true;
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	CHECK_INT(collector_flush(f.c, 5 * NS_PER_SECOND), 0);
-	CHECK_INT(f.n->runs_dropped_unfit, 1);
+	CHECK_INT(f.n->runs_dropped_rejected, 1);
 	stop(&f);
 }
 

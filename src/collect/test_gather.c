@@ -107,14 +107,14 @@ static void run(unsigned ticks, unsigned messages, size_t bytes)
 	loop_remove_timer(loop, &clock_watch);
 }
 
-/* A machine that is busy with other things may keep us from a period or two. */
-static unsigned run_until(bool has_break, unsigned messages, size_t bytes)
+/* Repeats, since a busy machine may delay the test by a period or two. */
+static unsigned run_until(bool has_pause, unsigned messages, size_t bytes)
 {
 	unsigned ticks = 0;
 
-	for (; !gather_break_ns(gather) == has_break && ticks < 1000; ticks++)
+	for (; !gather_pause_ns(gather) == has_pause && ticks < 1000; ticks++)
 		run(1, messages, bytes);
-	CHECK(!gather_break_ns(gather) != has_break);
+	CHECK(!gather_pause_ns(gather) != has_pause);
 	return ticks * messages;
 }
 
@@ -124,7 +124,7 @@ TEST(the_first_messages_are_taken_when_they_come)
 	run(GATHER_MESSAGES - 1, 1, 100);
 	run(2, 0, 0);
 	CHECK_INT(taken, GATHER_MESSAGES - 1);
-	CHECK_INT(gather_break_ns(gather), 0);
+	CHECK_INT(gather_pause_ns(gather), 0);
 	end();
 }
 
@@ -133,7 +133,7 @@ TEST(messages_that_come_often_are_taken_together)
 	unsigned sent = 0, tries = 0;
 
 	begin();
-	/* Breaks end where the machine keeps us from a period, and begin again. */
+	/* On a busy machine a missed period ends the pauses, and they begin again. */
 	do {
 		sent += run_until(true, 1, 100);
 		wakes = 0;
@@ -166,17 +166,17 @@ TEST(a_sender_of_large_messages_is_looked_at_more_often)
 
 	begin();
 	sent = run_until(true, 1, 100);
-	CHECK_INT(gather_break_ns(gather), GATHER_PERIOD_NS);
-	for (; gather_break_ns(gather) == GATHER_PERIOD_NS && rounds < 1000; rounds++) {
+	CHECK_INT(gather_pause_ns(gather), GATHER_PERIOD_NS);
+	for (; gather_pause_ns(gather) == GATHER_PERIOD_NS && rounds < 1000; rounds++) {
 		send_one(0, 60000);
 		run(8, 3, 100);
 	}
-	CHECK(gather_break_ns(gather) < GATHER_PERIOD_NS);
+	CHECK(gather_pause_ns(gather) < GATHER_PERIOD_NS);
 	sent += rounds * 25;
-	/* And as seldom as before when it is over. */
-	for (unsigned ticks = 0; gather_break_ns(gather) != GATHER_PERIOD_NS && ticks < 1000; ticks++, sent++)
+	/* Afterwards as rarely as before. */
+	for (unsigned ticks = 0; gather_pause_ns(gather) != GATHER_PERIOD_NS && ticks < 1000; ticks++, sent++)
 		run(1, 1, 100);
-	CHECK_INT(gather_break_ns(gather), GATHER_PERIOD_NS);
+	CHECK_INT(gather_pause_ns(gather), GATHER_PERIOD_NS);
 	run_until(false, 0, 0);
 	CHECK_INT(taken, sent);
 	end();
@@ -191,19 +191,19 @@ static bool send_in_rounds(unsigned messages, size_t bytes, unsigned *sent, bool
 	static const char zeros[65536];
 	int64_t began = clock_monotonic_ns(), now;
 
-	for (int i = 0; i < 1000 && (i < 60 || !gather_break_ns(gather)); i++, began = now) {
+	for (int i = 0; i < 1000 && (i < 60 || !gather_pause_ns(gather)); i++, began = now) {
 		for (unsigned k = 0; k < messages; k++, (*sent)++)
 			if (send(pairs[0].fd, zeros, bytes, MSG_DONTWAIT) != (ssize_t)bytes)
 				return false;
 		run(1, 0, 0);
-		CHECK(gather_break_ns(gather) < GATHER_PERIOD_NS);
+		CHECK(gather_pause_ns(gather) < GATHER_PERIOD_NS);
 		now = clock_monotonic_ns();
 		*has_slow |= now - began > 2 * ROUND_NS;
 	}
 	return true;
 }
 
-/* Each round sends more than the room of a break; that all of it can be sent shows that it is received in time. */
+/* Each round sends more than a pause has room for, so sending all of it shows that messages are received in time. */
 static void check_many(unsigned messages, size_t bytes)
 {
 	bool has_room = false, has_slow = true;
@@ -214,7 +214,7 @@ static void check_many(unsigned messages, size_t bytes)
 		has_slow = false;
 		begin();
 		has_room = send_in_rounds(messages, bytes, &sent, &has_slow);
-		CHECK(!has_room || gather_break_ns(gather) > 0);
+		CHECK(!has_room || gather_pause_ns(gather) > 0);
 		run_until(false, 0, 0);
 		CHECK_INT(taken, sent);
 		end();
@@ -225,7 +225,7 @@ static void check_many(unsigned messages, size_t bytes)
 TEST(a_sender_of_many_messages_causes_no_wakeups_and_has_room)
 {
 	check_many(20, 1700);
-	check_many(70, 40);	/* it is not what they hold, but what the kernel adds */
+	check_many(70, 40);	/* small messages take buffer space mostly by the kernel's overhead */
 }
 
 TEST(a_disconnect_during_a_break_is_noticed_after_it)

@@ -99,7 +99,7 @@ TEST(ack_tokens_of_a_batch_under_way_are_known_after_a_crash)
 	start(&f);
 	CHECK_INT(begin(&f, 7, 1000, 1999, 0, NULL), 0);
 	CHECK_INT(begin(&f, 8, 2000, 2001, 0, NULL), 0);
-	CHECK_INT(batch_of(&f, &f.source, 1000), 0);		/* from this life: they do not come again */
+	CHECK_INT(batch_of(&f, &f.source, 1000), 0);		/* current ones are not redelivered */
 	reopen(&f);
 	CHECK_INT(batch_of(&f, &f.source, 1000), 7);
 	CHECK_INT(batch_of(&f, &f.source, 1999), 7);
@@ -127,7 +127,7 @@ TEST(a_record_that_was_cut_off_anywhere_takes_none_of_those_before_it_along)
 		CHECK_INT(size_of(&f), whole);
 		CHECK_INT(batch_of(&f, &f.source, 5), 7);
 		CHECK_INT(batch_of(&f, &f.source, 15), 0);
-		CHECK_INT(begin(&f, 8, 10, 19, 0, NULL), 0);	/* stands behind the last whole one */
+		CHECK_INT(begin(&f, 8, 10, 19, 0, NULL), 0);	/* follows the last complete record */
 		CHECK_INT(size_of(&f), end);
 	}
 	reopen(&f);
@@ -189,7 +189,7 @@ TEST(the_file_is_renewed_without_what_is_over)
 	}
 	CHECK(largest > 8 << 20 && largest < 10 << 20);
 	CHECK(size_of(&f) < largest);
-	CHECK_INT(begin(&f, 60, 10, 19, 0, NULL), 0);		/* goes to the new file */
+	CHECK_INT(begin(&f, 60, 10, 19, 0, NULL), 0);		/* written to the new file */
 	reopen(&f);
 	CHECK_INT(batch_of(&f, &f.source, 5), 1);
 	CHECK_INT(batch_of(&f, &f.source, 15), 60);
@@ -214,7 +214,7 @@ TEST(entries_not_redelivered_are_dropped_when_the_source_has_caught_up)
 	before = size_of(&f);
 	journal_caught_up(f.j, source_identity(&f.other));
 	CHECK_INT(size_of(&f), before);
-	journal_caught_up(f.j, source_identity(&f.source));	/* ends 7, which did not come, and not 8 */
+	journal_caught_up(f.j, source_identity(&f.source));	/* ends 7, which was not redelivered, but not 8 */
 	CHECK_INT(size_of(&f), before + 12 + 2);
 	journal_caught_up(f.j, source_identity(&f.source));
 	CHECK_INT(size_of(&f), before + 12 + 2);
@@ -230,7 +230,7 @@ TEST(batches_of_relays_are_known_after_a_crash_and_by_which_batch_they_were_held
 	CHECK(journal_seen(f.j, 0x1111));
 	CHECK_INT(begin(&f, 7, 1, 9, 0x1111, NULL), 0);
 	CHECK_INT(begin(&f, 8, 10, 19, 0, NULL), 0);
-	CHECK(!journal_seen(f.j, 0x2222));			/* in no batch that was noted */
+	CHECK(!journal_seen(f.j, 0x2222));			/* in no recorded batch */
 	reopen(&f);
 	CHECK(journal_seen(f.j, 0x1111));
 	CHECK(!journal_seen(f.j, 0x2222));
@@ -280,8 +280,7 @@ TEST(a_batch_that_cannot_be_noted_is_tried_again)
 	getrlimit(RLIMIT_FSIZE, &before);
 	small = (struct rlimit){ (rlim_t)size + 20, before.rlim_max };
 	setrlimit(RLIMIT_FSIZE, &small);
-	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), -EIO);	/* EFBIG would be taken for something that no retry
-								 * helps */
+	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), -EIO);	/* EFBIG would count as permanent */
 	CHECK_INT(size_of(&f), size);
 	setrlimit(RLIMIT_FSIZE, &before);
 	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), 0);

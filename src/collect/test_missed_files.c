@@ -28,7 +28,7 @@ static void shell(const struct fixture *f, const char *command)
 	CHECK_INT(system(all), 0);
 }
 
-/* The path named a file with two lines, of which the first was read, and then nobody looked. */
+/* Creates a file with two lines, of which the first has been read when the source is closed. */
 static void setup(struct fixture *f, const char *base)
 {
 	_cleanup_(freep) char *command = xasprintf("printf 'a 1\\nb 2\\n' >%s", base), *path = NULL;
@@ -47,7 +47,7 @@ static void setup(struct fixture *f, const char *base)
 	buf_init(&f->found);
 }
 
-/* The names, and a question mark behind the doubtful ones. */
+/* Returns the names, with a question mark behind doubtful ones. */
 static const char *find(struct fixture *f)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", f->directory, f->base);
@@ -73,7 +73,7 @@ static void teardown(struct fixture *f)
 	buf_done(&f->found);
 }
 
-/* Nothing is certain where a file system does not tell when a file was made. */
+/* Without times of creation in the file system nothing is certain. */
 static bool tells_birth(void)
 {
 	struct statx x;
@@ -195,7 +195,7 @@ TEST(without_the_file_that_was_read_last_nothing_is_certain)
 	CHECK_STR(find(&f), "x.1? ");
 	teardown(&f);
 	setup(&f, "x");
-	shell(&f, "mv x kept; echo 'm 1' >x.1; echo 'c 1' >x");		/* no name of rotation */
+	shell(&f, "mv x kept; echo 'm 1' >x.1; echo 'c 1' >x");		/* not a name made by rotation */
 	CHECK_STR(find(&f), "x.1? ");
 	teardown(&f);
 }

@@ -1,4 +1,4 @@
-/* test_open_batch.c: messages that wait to be merged, and what is true of them meanwhile. */
+/* test_open_batch.c: messages that wait to be merged, and the counters until then. */
 
 #include "open_batch.h"
 
@@ -119,7 +119,7 @@ TEST(a_batch_with_shared_stacks_has_the_same_values_in_less_memory)
 
 	for (unsigned i = 1; i <= 5000; i++) {
 		add(apart, i);
-		CHECK_INT(add_by(shared, i, i == 2500 ? &rules : &sharing), i);	/* a sink may come meanwhile */
+		CHECK_INT(add_by(shared, i, i == 2500 ? &rules : &sharing), i);	/* as if a sink were added between */
 	}
 	open_batch_seal(apart);
 	open_batch_seal(shared);
@@ -182,7 +182,8 @@ static void add_line(struct open_batch *b)
 		  0);
 }
 
-/* Many batches, as they wait for a sink that is away: of so many messages each, or of one line. */
+/* Compares the memory of many batches with their counted size, as in the queue of a failing sink: of `messages` each,
+ * or of one line. */
 static void check_memory(const struct open_batch_rules *by, unsigned messages)
 {
 	struct open_batch *batches[BATCHES];

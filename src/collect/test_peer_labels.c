@@ -1,4 +1,4 @@
-/* test_peer_labels.c: rules, and the labels that come of them. */
+/* test_peer_labels.c: rules, and the labels that they set. */
 #include "peer_labels.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_push_source.c: pushes from another thread come to the receiver in the loop, whole, or not at all. */
+/* test_push_source.c: pushes from another thread reach the receiver in the loop's thread, as a whole or not at all. */
 #include "push_source.h"
 #include "open_batch.h"
 #include "test.h"
@@ -28,7 +28,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	p->receiver_thread = pthread_self();
 }
 
-/* The loop ends when it has been asked once. */
+/* Ends the loop at the first call. */
 static int room(void *data, size_t folded_series, uint64_t cost, struct err *err)
 {
 	struct place *p = data;

@@ -81,7 +81,7 @@ TEST(files_that_are_gone_are_forgotten_and_the_file_does_not_grow_for_ever)
 	runs_seen_end_scan(&s);			/* all of them came during the scan */
 	CHECK(runs_seen_has(&s, 1) && s.lines == 3000);
 	for (uint64_t id = 1; id <= 10; id++)
-		runs_seen_meet(&s, id);
+		runs_seen_mark(&s, id);
 	runs_seen_add(&s, 5000);
 	runs_seen_end_scan(&s);
 	CHECK(runs_seen_has(&s, 10) && runs_seen_has(&s, 5000) && !runs_seen_has(&s, 11));

@@ -175,7 +175,7 @@ TEST(half_of_a_low_limit_of_descriptors_is_left_to_others)
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		close(clients[i]);
 	settle(&f);
-	clients[0] = dial(&f);			/* and those that go make room */
+	clients[0] = dial(&f);			/* closing one makes room */
 	send_message(clients[0], 1);
 	settle(&f);
 	CHECK_INT(f.messages, 1);

@@ -120,7 +120,7 @@ static void send_run(int fd, enum strobe_wire_kind kind, const char *id, bool di
 	CHECK(send(fd, bytes, strobe_wire_end(&w), MSG_NOSIGNAL) > 0);
 }
 
-/* As another thread sends it than the one that has announced the run. */
+/* Sends it as another thread than the announcer of the run does. */
 static void send_part_of_run(int fd, const char *id)
 {
 	struct strobe_wire_info info = { .kind = STROBE_WIRE_OPEN_RUN, .pid = 7 };
@@ -168,7 +168,8 @@ TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 	stop(&f);
 }
 
-/* Samples that will come again are no samples, and no error; nor is anything lost with their connection. */
+/* Open samples, which are sent again later, count neither as samples nor as errors, and losing their connection loses
+ * nothing. */
 TEST(open_samples_are_distinguished)
 {
 	struct fixture f;

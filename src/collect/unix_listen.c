@@ -47,7 +47,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
-	/* EAGAIN is a living daemon with a full backlog, perhaps a stopped one. */
+	/* EAGAIN: a daemon is running, but its backlog is full, perhaps because it is stopped. */
 	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 || errno == EAGAIN)
 		return err_set(err, -EADDRINUSE, "another strobe listens on unix:%s; stop it, or choose another "
 			       "socket with --from or STROBE_SOCKET", path);
@@ -60,8 +60,8 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	return 0;
 }
 
-/* Nobody can connect before listen(), so the permissions are right from the start. A group that root was started with is meant, such as
- * that of PHP's workers in a container; root's own would shut PHP out. */
+/* Nobody can connect before listen(), so the permissions are right from the start. A group that root was started with
+ * is intended, such as that of PHP's workers in a container; root's own group would exclude PHP. */
 static int open_to_group(const char *path, struct err *err)
 {
 	struct group *g = geteuid() == 0 && getegid() == 0 ? getgrnam("strobe") : NULL;

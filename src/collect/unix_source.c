@@ -21,18 +21,18 @@
 #include <sys/stat.h>
 
 #define CONNECTIONS_MAX		20000
-#define DATAGRAM_MAX		(256 * 1024)	/* twice what a proper sender puts into one */
-#define DATAGRAMS_PER_TURN	32		/* then the other connections have theirs */
+#define DATAGRAM_MAX		(256 * 1024)	/* twice the largest datagram that the extension sends */
+#define DATAGRAMS_PER_TURN	32		/* then other connections get their turn */
 #define ACCEPTS_PER_TURN	256
 #define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* senders may keep sending; shutdown must not take for ever */
 #define REJECTED_MAX		1000		/* bad messages of one connection before it is closed */
-#define PASSED_FDS		4		/* room for them; of more the kernel keeps the rest away from us */
+#define PASSED_FDS		4		/* room for descriptors; the kernel drops further ones */
 
 struct connection {
 	struct gather_sender sender;
 	struct unix_source *source;
 	struct ucred peer;			/* the peer; 0 if unknown */
-	struct labels labels;			/* the peer's origin, as far as wanted and known */
+	struct labels labels;			/* labels of its origin, as far as configured and known */
 	bool is_recorder;			/* it sends samples of other processes */
 	unsigned rejected;
 	struct open_runs open_runs;
@@ -70,7 +70,7 @@ static bool is_recorded(const struct strobe_wire_message *m)
 	return sampler && text_is((struct str){ sampler, n }, "record");
 }
 
-/* The place of `strobe record` is not that of the processes it samples; our limit is that of all. */
+/* Removes labels of the peer's origin: `strobe record` samples other processes. Only the daemon's own labels remain. */
 static void forget_place(struct connection *c)
 {
 	const struct peer_labels *rules = c->source->base.receiver.peer_labels;
@@ -122,7 +122,7 @@ static void on_datagram(struct connection *c, size_t size, const int *fds, size_
 		on_envelope(c, memfd_size, fds, fd_count);
 }
 
-/* Takes the descriptors out of a received message; at most PASSED_FDS of them fit into it. */
+/* Takes the descriptors out of a received message, at most PASSED_FDS. */
 static size_t take_fds(struct msghdr *h, int *ret_fds)
 {
 	size_t n = 0;
@@ -206,7 +206,7 @@ static void connection_ready(struct watch *w, uint32_t events)
 {
 	struct connection *c = (struct connection *)((char *)w - offsetof(struct connection, sender.watch));
 
-	/* Few have a second message by now, and asking each for one costs as much as taking it. */
+	/* Few senders have a second message waiting, and checking costs as much as reading one. */
 	unsigned most = gather_noted(c->source->gather, &c->sender) ? DATAGRAMS_PER_TURN : 1;
 
 	for (unsigned i = 0; i < most; i++) {
@@ -314,7 +314,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 
 /* --- Life --- */
 
-/* Messages sent before now have arrived as far as their sender knows, so they are read before the end. */
+/* Senders regard messages sent so far as delivered, so they are read before the end. */
 static void drain(struct unix_source *s)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;

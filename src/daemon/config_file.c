@@ -199,7 +199,7 @@ static int put_file(struct config *c, const struct command_spec *spec, struct er
 		char name[80];
 		const char *set = o && o->kind == OPTION_LIST ? getenv(variable_of(o, name)) : NULL;
 
-		if (!set || !*set)		/* a list of the environment takes the place of the file's */
+		if (!set || !*set)		/* a list in the environment replaces the file's */
 			r = put_key(c, spec, i, err);
 	}
 	return r;
@@ -267,9 +267,9 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 	return r;
 }
 
-/* Variables that we do not use and that are no typos: of the extension, of traced requests, of tests and measurements;
- * and those that Kubernetes sets in each container where a service is called "strobe". A trailing star matches
- * anything. */
+/* Variables that the daemon does not use, but that are not typos: those of the extension, traced requests, tests and
+ * benchmarks, and those that Kubernetes sets in each container if a service is named "strobe". A trailing star
+ * matches anything. */
 static const char *const elsewhere[] = {
 	"SOCKET", "CONFIG", "EXTENSION", "TRACE", "TOKEN", "READ_TOKEN",
 	"ROOT", "BUILD", "IN_NAMESPACE", "CHROOT", "TEST_*", "KILLS", "RELAY_ROUNDS", "REQUESTS", "SEED", "SENDERS", "SET_CLOCK",
@@ -289,7 +289,8 @@ static bool is_elsewhere(const char *name, size_t n)
 	return false;
 }
 
-/* As the keys of a file are: "LABEL_VALUES" is label-values. Cut where no option is that long. */
+/* Converts the name of a variable to a key of the file: "LABEL_VALUES" to label-values. Longer names than any option
+ * are cut. */
 static void key_of(const char *name, size_t n, char out[80])
 {
 	size_t i;
@@ -331,7 +332,7 @@ void config_warn_of_variables(const struct command_spec *spec, const struct comm
 		char key[80];
 
 		if (strncmp(*p, "STROBE_", strlen("STROBE_")) != 0 || !(*p)[n] || !(*p)[n + 1])
-			continue;		/* an empty one is as none */
+			continue;		/* an empty variable counts as unset */
 		n -= strlen("STROBE_");
 		key_of(name, n, key);
 		if (!is_variable_of(spec, key, name, n) && !is_variable_of(other, key, name, n) &&

@@ -15,11 +15,12 @@
 #include "yaml_tree.h"
 
 struct config {
-	char **argv;			/* all of them as one command line: the file's, the environment's, those of the
-					 * person */
+	char **argv;			/* one command line: options of the file, then of the environment, then the
+					 * user's */
 	int argc;
 	size_t capacity;
-	/* Places of options that were set but on the command line, and of each item of a list (otherwise item is NULL). */
+	/* The origins of options set in the file or the environment. For a list there is one per item; otherwise item
+	 * is NULL. */
 	struct config_place { const char *name, *item, *place; } *places;
 	size_t place_count, place_capacity;
 	struct yaml_tree tree;
@@ -40,7 +41,7 @@ int config_read(struct config *c, const struct command_spec *spec, const char *p
  * project: one sentence each, with the nearest name, and without the value. */
 void config_warn_of_variables(const struct command_spec *spec, const struct command_spec *other);
 
-/* "strobe.yaml:7" or "STROBE_LISTEN"; NULL: it was set on the command line, or not at all. */
+/* Returns "strobe.yaml:7" or "STROBE_LISTEN"; NULL if the option was set on the command line or not at all. */
 const char *config_place(const struct config *c, const char *option);
 
 /* The same for an item of a list: the last one with this text. */

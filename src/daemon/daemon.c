@@ -1,4 +1,4 @@
-/* daemon.c: connects the stages, in the order of the data, and takes them apart in the reverse one. */
+/* daemon.c: connects the stages in the order of the data, and takes them apart in reverse order. */
 
 #include "daemon_private.h"
 
@@ -37,7 +37,7 @@ static void tick(struct watch *w, uint32_t events)
 
 	loop_timer_read(w);
 	daemon_report_drops(d, false);
-	daemon_close_removed(d);
+	daemon_close_drained_sources(d);
 	daemon_warn_of_failing_removed(d);
 }
 
@@ -58,10 +58,11 @@ static int open_sinks(struct daemon *d, struct err *err)
 		return r;
 	if (o->state && state_lock(o->state, &d->lock, err) < 0)
 		return err_about(err, "state", NULL);
-	return daemon_open_sinks(d, o, err);
+	r = daemon_check_conflicts(d, o, err);
+	return r < 0 ? r : daemon_open_sinks(d, o, err);
 }
 
-/* The store of the page, else the first that there is; NULL: none. */
+/* Returns the store of the page, or else the first store; NULL if there is none. */
 static const struct sink *first_store(const struct daemon *d)
 {
 	struct feed *f;
@@ -111,15 +112,23 @@ static int open_collector(struct daemon *d, struct err *err)
 	struct collector_sink ports[COLLECTOR_SINKS];
 	struct feed *f;
 	size_t n = 0;
+	int r;
 
 	d->has_journal = wants_journal(&d->options);
 	if (d->has_journal)
 		options.journal = journal = xasprintf("%s/collect.journal", d->options.state);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_OPENED) {
 		ports[n++] = f->sink->port;
+	}
+	if ((r = collector_new(ports, n, &options, d->loop, &d->collector, err)) < 0)
+		return r;
+	n = 0;
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_OPENED)
+	{
+		f->worker = collector_sink(d->collector, n++);
 		f->state = FEED_IN_USE;
 	}
-	return collector_new(ports, n, &options, d->loop, &d->collector, err);
+	return 0;
 }
 
 /* --- Sources --- */
@@ -129,13 +138,14 @@ static bool all_have_ended(const struct daemon *d)
 	struct feed *f;
 	size_t n = 0;
 
-	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY & ~(unsigned)FEED_LEAVING) {
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_OPENED | FEED_IN_USE)
+	{
 		if (!f->ended)
 			return false;
 		n++;
 	}
-	/* A source that is configured and not open waits for one that leaves. */
-	return n && (n >= d->options.source_count || !feeds_count(&d->feeds, FEED_SOURCE, FEED_LEAVING));
+	/* A source that is configured and not open waits for a draining one. */
+	return n && (n >= d->options.source_count || !feeds_count(&d->feeds, FEED_SOURCE, FEED_DRAINING));
 }
 
 bool daemon_stop_at_eof(struct daemon *d)
@@ -184,6 +194,18 @@ static int open_sources(struct daemon *d, struct err *err)
 
 /* --- The server --- */
 
+static struct server_sink shown_sink(const struct feed *f)
+{
+	return (struct server_sink){
+		.url = f->sink->url,
+		.counters = sink_worker_counters(f->worker),
+		.is_draining = f->state == FEED_DRAINING,
+		.figures = f->sink->ops->figures,
+		.state = f->sink->ops->state,
+		.data = f->sink,
+	};
+}
+
 static struct shown *shown_now(const struct daemon *d)
 {
 	struct shown *s = xcalloc(1, sizeof(*s));
@@ -192,28 +214,15 @@ static struct shown *shown_now(const struct daemon *d)
 	s->source_count = feeds_sources(&d->feeds, FEED_IN_USE, s->sources);
 	if (d->pushes)
 		s->sources[s->source_count++] = d->pushes;
-	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE) {
-		s->sinks[s->sink_count] = (struct server_sink){
-			.url = f->sink->url, .counters = collector_sink_counters(d->collector, s->sink_count),
-			.figures = f->sink->ops->figures, .state = f->sink->ops->state, .data = f->sink,
-		};
-		s->sink_count++;
-	}
-	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_LEAVING)
-	{
-		s->sinks[s->sink_count++] = (struct server_sink){
-			.url = f->sink->url,
-			.counters = collector_removed_counters(d->collector, f),
-			.is_draining = true,
-			.figures = f->sink->ops->figures,
-			.state = f->sink->ops->state,
-			.data = f->sink,
-		};
-	}
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
+	s->sinks[s->sink_count++] = shown_sink(f);
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_DRAINING)
+	s->sinks[s->sink_count++] = shown_sink(f);
 	return s;
 }
 
-void daemon_show(struct daemon *d, struct server_options *ret)
+/* Also sets the options that change at run time, whose arrays are in d->shown. */
+static void show(struct daemon *d, struct server_options *ret)
 {
 	const struct sink *store = first_store(d);
 
@@ -227,7 +236,19 @@ void daemon_show(struct daemon *d, struct server_options *ret)
 	ret->sink_count = d->shown->sink_count;
 }
 
-/* Pictures lie beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
+void daemon_update_shown(struct daemon *d)
+{
+	struct shown *before = d->shown;
+	struct server_options s = { 0 };
+
+	if (!d->server)
+		return;
+	show(d, &s);
+	server_show(d->server, &s);
+	free(before);
+}
+
+/* Pictures are in a directory beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
 static void put_arclamp_metrics(void *data, struct buf *out)
 {
 	struct daemon *d = data;
@@ -253,7 +274,7 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 	d->metrics_failed = failed;
 }
 
-/* Settings of the page are kept beside the samples, or with the state if these are on servers. */
+/* Settings of the page are stored beside the samples, or in the state directory if samples are stored on servers. */
 static const char *store_directory(const struct daemon_options *o)
 {
 	if (strncmp(o->store_url, "sqlite:", 7) == 0)
@@ -294,7 +315,7 @@ static int open_server(struct daemon *d, struct err *err)
 	if ((r = push_source_open(d->loop, &receiver, &d->pushes, err)) < 0)
 		return r;
 	s = daemon_server_options(o);
-	daemon_show(d, &s);
+	show(d, &s);
 	s.pushes = d->pushes;
 	s.query_starter = d->query_starter;
 	if (o->store_url) {
@@ -331,7 +352,7 @@ static void on_signal(int signo, void *data)
 		loop_stop(d->loop, 0);
 }
 
-/* Runs in the process of a query, with the options that the daemon started with. */
+/* Runs in the process of a query. The URL is the one that the daemon was started with. */
 static int open_to_read(void *data, int64_t until_ns, struct store **ret, struct err *err)
 {
 	return store_open_until(data, until_ns, ret, err);
@@ -375,6 +396,7 @@ static int open_all(struct daemon *d, struct err *err)
 static void log_ready(const struct daemon *d)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
+	const char *separator = " into ";
 	struct feed *f;
 
 	buf_init(&b);
@@ -382,9 +404,11 @@ static void log_ready(const struct daemon *d)
 		buf_printf(&b, "%s%s", b.size ? ", " : "", f->source->url);
 	if (!b.size)
 		buf_puts(&b, "pushes only");
-	buf_puts(&b, " into ");
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-		buf_printf(&b, "%s%s", feeds_index(f, FEED_IN_USE) ? ", " : "", f->sink->url);
+	{
+		buf_printf(&b, "%s%s", separator, f->sink->url);
+		separator = ", ";
+	}
 	if (d->server)
 		buf_printf(&b, "; listening on %s", server_url(d->server));
 	log_info("collecting from %s", b.data);
@@ -412,25 +436,26 @@ static uint64_t stop_all(struct daemon *d)
 	return left;
 }
 
-static void warn_of_left(const struct daemon *d, size_t sink)
+static void warn_of_unstored(const struct feed *f)
 {
-	const struct sink_counters *n = collector_sink_counters(d->collector, sink);
+	const struct sink_counters *n = sink_worker_counters(f->worker);
 	char why[256];
 
 	if (!n->samples_queued && !n->runs_queued)
 		return;
 	sink_why(n, why, sizeof(why));
 	log_warning("%llu samples and %llu runs did not reach %s before shutdown%s%s", (unsigned long long)n->samples_queued,
-		    (unsigned long long)n->runs_queued, collector_sink_url(d->collector, sink), *why ? ": " : "", why);
+		    (unsigned long long)n->runs_queued, f->sink->url, *why ? ": " : "", why);
 }
 
 /* Data that one sink has stored counts as stored; sinks that missed it get a warning each. */
-static int report_left(const struct daemon *d, struct err *err)
+static int report_unstored(const struct daemon *d, struct err *err)
 {
 	uint64_t unstored = collector_unstored(d->collector);
+	struct feed *f;
 
-	for (size_t i = 0; i < collector_sink_count(d->collector); i++)
-		warn_of_left(d, i);
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
+	warn_of_unstored(f);
 	if (unstored)
 		return err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the warnings above",
 			       (unsigned long long)unstored);
@@ -458,7 +483,7 @@ static int log_totals(const struct daemon *d, struct err *err)
 	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines skipped",
 		 (unsigned long long)lines, (unsigned long long)n->samples_received,
 		 (unsigned long long)n->samples_stored,
-		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_unfit),
+		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_rejected),
 		 (unsigned long long)rejected);
 	return 0;
 }
@@ -505,7 +530,7 @@ static void keep_memory(void)
 }
 
 /* Threads of the server still use the store and the counters, so nothing is freed. All data is committed. */
-static void __attribute__((noreturn)) leave_answers(int r, const struct err *err)
+static void __attribute__((noreturn)) exit_unanswered(int r, const struct err *err)
 {
 	if (r < 0)
 		log_error("%s", err->text);
@@ -527,7 +552,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	drop_report_init(&d->drops);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */
+	signal(SIGXFSZ, SIG_IGN);	/* exceeding RLIMIT_FSIZE is handled like a full disk */
 	r = open_all(d, err);
 	if (r >= 0) {
 		log_ready(d);
@@ -536,11 +561,11 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	}
 	left = stop_all(d);
 	if (r >= 0 && left)
-		r = report_left(d, err);
+		r = report_unstored(d, err);
 	else if (r >= 0 && all_have_ended(d))
 		r = log_totals(d, err);
 	if (d->server)
-		leave_answers(r, err);
+		exit_unanswered(r, err);
 	free_all(d);
 	free(d);
 	return r;

@@ -1,5 +1,5 @@
-/* daemon.h: `strobe serve` and `strobe collect` as one thing: sources → collector → sinks, and the server that shows
- * them. */
+/* daemon.h: the daemon behind `strobe serve` and `strobe collect`: sources → collector → sinks, and the server that
+ * shows them. */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
 
@@ -18,30 +18,31 @@ struct daemon_options {
 	const char *state;			/* the directory for journal and spools; NULL: none is needed */
 	struct store_limits limits;
 	const struct logs_options *logs;	/* the tree in a configuration of Arc Lamp; NULL: none */
-	uint64_t queue_bytes;			/* as collector.h has them */
+	uint64_t queue_bytes;			/* see collector.h */
 	unsigned label_values, series;
-	const char *listen, *probe_listen;	/* as server.h has them; NULL is the default or none */
-	struct roles_options roles;		/* as server.h has them */
+	const char *listen, *probe_listen;	/* see server.h; NULL: the default, or none */
+	struct roles_options roles;		/* see server.h */
 	uint64_t query_memory;
-	bool no_server, listen_may_fail;	/* then that it could not is a warning */
+	bool no_server, listen_may_fail;	/* a failure to listen is only a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;
-	const char *const *source_dirs;		/* as server.h has them */
+	const char *const *source_dirs;		/* see server.h */
 	size_t source_dir_count;
-	const char *const *service_labels;	/* as server.h has them */
+	const char *const *service_labels;	/* see server.h */
 	size_t service_label_count;
-	const char *const *label_rules;		/* as peer_labels.h has them */
+	const char *const *label_rules;		/* see peer_labels.h */
 	size_t label_rule_count;
-	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
+	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics includes; NULL: none */
 
 	/* The place of an item of `from` or `to`, or of `store`: "strobe.yaml:7"; NULL: none, such as on the command line. */
 	const char *(*place)(const char *option, const char *url);
-	/* Prepends the place of the option that an error refers to (err_about); after a failed `reload` and a
-	 * change that could not be applied, before `reloaded`. */
+	/* Prepends to an error the origin of the option that it is about (err_about). Called before `reloaded`, after
+	 * `reload` has failed or its result could not be applied. */
 	void (*locate)(struct err *err);
 
-	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in the present settings, or fails with a sentence;
-	 * `reloaded` says whether the daemon now uses the new options, so that the strings of the others can be freed. */
+	/* Called on SIGHUP; NULL: SIGHUP terminates, as SIGTERM does. `reload` returns the current settings, or fails
+	 * with a sentence. `reloaded` reports whether the daemon uses them now, so that the strings of the other
+	 * options can be freed. */
 	int (*reload)(struct daemon_options *ret, struct err *err);
 	void (*reloaded)(bool taken);
 };

@@ -9,11 +9,11 @@
 static void note_collector(struct drop_report *r, const struct collector_counters *n)
 {
 	drop_report_note(r, n->samples_dropped_queue, "samples (queue_full)");
-	drop_report_note(r, n->samples_dropped_unfit, "samples (unfit)");
+	drop_report_note(r, n->samples_dropped_rejected, "samples (rejected)");
 	drop_report_note(r, n->removed_sink_samples, "samples (removed_sink)");
 	drop_report_note(r, n->removed_sink_runs, "runs (removed_sink)");
 	drop_report_note(r, n->runs_dropped_queue, "runs (queue_full)");
-	drop_report_note(r, n->runs_dropped_unfit, "runs (unfit)");
+	drop_report_note(r, n->runs_dropped_rejected, "runs (rejected)");
 	drop_report_note(r, n->runs_dropped_conflict, "runs (conflict)");
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++) {
 		drop_report_note(r, n->sender_drops[i], "samples in PHP processes (%s)", strobe_drop_name(i));
@@ -50,7 +50,7 @@ static void note_sink(struct drop_report *r, const struct sink *s, const struct 
 
 	if (!is_only_one) {
 		drop_report_note(r, n->samples_dropped_queue, "samples for %s (queue_full)", s->url);
-		drop_report_note(r, n->samples_dropped_unfit, "samples for %s (unfit)", s->url);
+		drop_report_note(r, n->samples_dropped_rejected, "samples for %s (rejected)", s->url);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (strstr(figures[i].name, "_dropped_"))
@@ -72,7 +72,7 @@ void daemon_report_drops(struct daemon *d, bool is_end)
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
 		note_source(&d->drops, f->source);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-		note_sink(&d->drops, f->sink, collector_sink_counters(d->collector, feeds_index(f, FEED_IN_USE)), sinks == 1);
+	note_sink(&d->drops, f->sink, sink_worker_counters(f->worker), sinks == 1);
 	if (drop_report_line(&d->drops, now, &line))
 		log_warning("%s", line.data);
 }

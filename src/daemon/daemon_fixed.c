@@ -33,7 +33,7 @@ static bool is_one_directory(const char *a, const char *b)
 	return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Ours is locked, by us. */
+/* The directory in use is locked by this process, so it is not checked. */
 static int check_state(const char *ours, const char *other, struct err *err)
 {
 	_cleanup_(fd_closep) int lock = -1;
@@ -102,7 +102,7 @@ void daemon_log_fixed(const struct daemon_options *o, const struct daemon_option
 		{ "probe-listen", differs(o->probe_listen, n->probe_listen) },
 		{ "query-memory", o->query_memory != n->query_memory },
 		{ "store", other_store },
-		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
+		{ "state", !other_store && differs(o->state, n->state) },	/* follows the store unless set */
 		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
 		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
 		{ "service-label", lists_differ(o->service_labels, o->service_label_count, n->service_labels,

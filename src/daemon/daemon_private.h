@@ -1,4 +1,4 @@
-/* daemon_private.h: shared by the daemon (daemon.c) and the changes by SIGHUP (daemon_change.c). */
+/* daemon_private.h: shared by the files of the daemon: its start and end (daemon.c), and SIGHUP (daemon_change.c). */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #include "feeds.h"
 #include "server.h"
 
-/* The data that the server's threads read: replaced as a whole. */
+/* The sources and sinks that the server's threads read; replaced as a whole. */
 struct shown {
 	struct source *sources[DAEMON_SOURCES + 1];
 	struct server_sink sinks[COLLECTOR_SINKS];
@@ -27,7 +27,7 @@ struct daemon {
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
 	char *filters_path, *grafana_settings_path;	/* for the server; NULL without a store */
-	struct source *pushes;		/* profiles that come by way of the server, in no feed; NULL: without a server */
+	struct source *pushes;		/* profiles pushed to the server, which have no feed; NULL: no server */
 	struct watch watchdog, tick;	/* the latter each second */
 	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* Arc Lamp's; set by the server's threads */
@@ -35,23 +35,31 @@ struct daemon {
 
 /* --- daemon.c --- */
 
-struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbors are missing */
+struct source_receiver daemon_receiver(struct daemon *d);	/* without the lists of other sources */
 
 /* Stops the loop if all sources have reached EOF, and returns whether they have. */
 bool daemon_stop_at_eof(struct daemon *d);
 
-int64_t daemon_drain_ns(void);	/* a removed sink that fails is given up when it has stored nothing for so long */
+int64_t daemon_drain_ns(void);	/* how long a removed sink may fail before it is given up */
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
-struct server_options daemon_server_options(const struct daemon_options *o);	/* those that need a restart */
+struct server_options daemon_server_options(const struct daemon_options *o);	/* the options that need a restart */
 
-/* Replaces d->shown by what is in use now, and sets the options that change at run time, whose arrays are in it. */
-void daemon_show(struct daemon *d, struct server_options *ret);
+/* Shows the server's clients the sources and sinks that are in use or draining now. */
+void daemon_update_shown(struct daemon *d);
+
+/* --- feed_conflicts.c --- */
+
+/* Prefixes an error with the item of `from` or `to` that it is about, and with the item's place in the file. */
+int daemon_locate(const struct daemon *d, const char *option, const char *url, struct err *err);
+
+/* Checks the sources and sinks of `n` against each other, by their URLs: -EEXIST, or -E2BIG for too many sinks. */
+int daemon_check_conflicts(const struct daemon *d, const struct daemon_options *n, struct err *err);
 
 /* --- feed_open.c --- */
 
-/* Open what is not open yet, as far as the first error. -EEXIST if two sources read the same input or two sinks write to
+/* Open what is not open yet, until the first error. -EEXIST if two sources read the same input or two sinks write to
  * the same place, -EBUSY for a sink whose place is in use by one being closed, -E2BIG above the limits. */
 int daemon_open_page(struct daemon *d, struct err *err);		/* the store of the page, first */
 int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err);	/* for the next start */
@@ -61,7 +69,7 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err);
 
 /* --- daemon_drops.c --- */
 
-/* Once a minute at most, and at the end. */
+/* Logs drops, at most once a minute and at the end. */
 void daemon_report_drops(struct daemon *d, bool is_end);
 
 /* --- daemon_fixed.c --- */
@@ -76,7 +84,12 @@ void daemon_log_fixed(const struct daemon_options *o, const struct daemon_option
 /* --- daemon_change.c --- */
 
 void daemon_reload(struct daemon *d);
-void daemon_close_removed(struct daemon *d);	/* those sources of which everything is stored */
-void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each removed sink */
+void daemon_close_drained_sources(struct daemon *d);
+
+/* --- sink_drain.c --- */
+
+void daemon_drain_sink(struct daemon *d, struct feed *f);	/* closes it when the collector is done with it */
+void daemon_restore_sink(struct daemon *d, struct feed *f);	/* a draining one, while the collector holds them */
+void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each draining sink */
 
 #endif

@@ -80,7 +80,7 @@ static int no_operands(const struct command_spec *spec, int operands, char **arg
 	return operands ? err_set(err, -EINVAL, "unexpected argument '%s'; %s takes options only", argv[1], spec->name) : 0;
 }
 
-/* Options may move operands to the front, so each reading has a copy of its own. */
+/* Parsing may reorder the arguments, so each pass gets its own copy. */
 static int parse(const struct command_spec *spec, int argc, char **argv, struct err *err)
 {
 	_cleanup_(freep) char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
@@ -91,7 +91,7 @@ static int parse(const struct command_spec *spec, int argc, char **argv, struct 
 	return r ? r : no_operands(spec, operands, copy, err);
 }
 
-/* Returns 0, 1 for --help, -EINVAL for what makes no sense and another error for a file that cannot be read. */
+/* Returns 0, 1 for --help, -EINVAL for invalid options, or another error if a file cannot be read. */
 static int read_all(const struct command_spec *spec, int argc, char **argv, struct err *err)
 {
 	struct config config;
@@ -165,7 +165,8 @@ static void locate(struct err *err)
 		err_set(err, err->code, "%s%s%s", place, rest ? "" : ": ", rest ? rest : text);
 }
 
-/* A listener has the channels of Arc Lamp's file added to its URL, and that file has no such lists. */
+/* A listener's URL has the channels of Arc Lamp's file appended, so it is not found in any list of the
+ * configuration. */
 static const char *place_of(const char *option, const char *url)
 {
 	const char *place = config_item_place(&settings.config_read, option, url);
@@ -394,7 +395,7 @@ int settings_arclamp(struct daemon_options *o, struct err *err)
 		o->sources = &settings.default_source;
 		o->source_count = 1;
 	} else if (c->channels_problem) {
-		/* A listener would take all channels in place of those that are meant. */
+		/* A listener would otherwise accept all channels instead of the intended ones. */
 		err_set(err, -EINVAL, "%s", c->channels_problem);
 		return err_about(err, "arclamp", NULL);
 	} else if (c->channels) {
@@ -424,7 +425,7 @@ int settings_default_source(struct daemon_options *o, struct err *err)
 
 /* --- The command --- */
 
-/* The inputs that SIGHUP reads again. */
+/* The inputs that SIGHUP rereads. */
 static struct {
 	const struct command_spec *spec;
 	int argc;
@@ -432,8 +433,8 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; the previous ones are kept for as long as the daemon uses them.
- * Settings that cannot change (addresses, directories, the token) keep their first values for as long as it runs. */
+/* A reload replaces `settings`. `before` has the previous ones until the reload is complete, and `first` those of the
+ * start, which the daemon keeps using for settings that cannot change (addresses, directories, the token). */
 static struct settings first, before;
 static bool has_first;
 
@@ -447,7 +448,7 @@ static int reload(struct daemon_options *ret, struct err *err)
 	return r < 0 ? r : command.prepare(ret, err);
 }
 
-static void heed_quiet(void)
+static void apply_quiet(void)
 {
 	log_set_level(settings.quiet ? 1 : 2);
 }
@@ -455,7 +456,7 @@ static void heed_quiet(void)
 static void reloaded(bool taken)
 {
 	if (taken)
-		heed_quiet();
+		apply_quiet();
 	if (taken && !has_first) {
 		first = before;
 		has_first = true;
@@ -510,7 +511,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		locate(&err);
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_fail(spec, &err);
 	}
-	heed_quiet();
+	apply_quiet();
 	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
 	if (settings.has_file || settings.arclamp) {

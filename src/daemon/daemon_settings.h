@@ -10,18 +10,19 @@
 
 /* Targets of the option tables of both commands. Strings belong to `config` or to the command line. */
 struct settings {
-	struct config config_read;		/* all that was said, wherever */
+	struct config config_read;		/* all options, from every place */
 	struct buf token, read_token, probe_token;
 	char *default_socket, *default_store, *default_state;
-	const char *default_source;		/* a list of one */
+	const char *default_source;		/* a list with one item */
 	struct arclamp_config arclamp_config;	/* the file that `arclamp` or `config` names */
-	char *arclamp_sink;			/* its URL */
-	const char **sinks;			/* with it; NULL: those of `to` */
-	char **sources;				/* those of `from`, listeners with the channels of that file; NULL: as
-						 * they are */
+	char *arclamp_sink;			/* URL of the tree that this file names */
+	const char **sinks;			/* `to` and that sink; NULL: only `to` */
+	char **sources;				/* `from`, where listeners have the channels of that file; NULL:
+						 * `from` unchanged */
 	size_t source_count;
 	const char *config;
-	bool has_file;				/* or there could be one: SIGHUP reads it again */
+	bool has_file;				/* a configuration file is in use or may appear, so SIGHUP rereads
+						 * it */
 	struct option_list from, to, allow_hosts, proxies, writers, source_dirs, service_labels, label_rules;
 	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
 	const char *probe_listen, *probe_token_file, *max_bytes, *min_free, *runs_size, *queue_bytes, *query_memory;

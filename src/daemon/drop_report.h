@@ -11,23 +11,24 @@
 
 struct drop_report {
 	struct intern names;
-	uint64_t *reported;		/* by name */
+	uint64_t *reported;		/* last reported counts, by name */
 	size_t capacity;
 	int64_t last_ns;		/* time of the last line; monotonic */
-	bool has_line;			/* there was one */
-	struct buf list;		/* text of the line in the making */
+	bool has_line;			/* a line has been written */
+	struct buf list;		/* the line being built */
 };
 
 void drop_report_init(struct drop_report *r);
 void drop_report_done(struct drop_report *r);
 
-/* Whether a line may be written now. If so note all counts, then ask for the line. */
+/* Whether a line may be written now. If so, note all counts and then call drop_report_line. */
 bool drop_report_is_due(const struct drop_report *r, int64_t now_ns);
 
-/* A counter and what it counts: "samples (queue_full)". A counter that has fallen was reset. */
+/* Notes a counter, and what it counts: "samples (queue_full)". A counter that has decreased was reset. */
 void drop_report_note(struct drop_report *r, uint64_t count, const char *format, ...) _printf_(3, 4);
 
-/* Appends "dropped: 12 samples (queue_full), 3 runs (unfit)"; false, and nothing, if nothing was dropped. */
+/* Appends "dropped: 12 samples (queue_full), 3 runs (rejected)". Returns false and appends nothing if nothing was
+ * dropped. */
 bool drop_report_line(struct drop_report *r, int64_t now_ns, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* feeds.c: the list of sources and sinks; order is kept. */
+/* feeds.c: the list of sources and sinks, in the order in which they were added. */
 
 #include "feeds.h"
 
@@ -11,12 +11,12 @@ struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given)
 {
 	struct feed *f = xcalloc(1, sizeof(*f));
 
-	*f = (struct feed){ .list = l, .kind = kind, .state = FEED_OPENED, .given = xstrdup(given) };
+	*f = (struct feed){ .list = l, .kind = kind, .state = FEED_OPENED, .wanted = true, .given = xstrdup(given) };
 	GROW(&l->items, &l->capacity, l->count + 1);
 	return l->items[l->count++] = f;
 }
 
-static void take_out(struct feed *f)
+void feeds_take_out(struct feed *f)
 {
 	struct feeds *l = f->list;
 	size_t i = 0;
@@ -27,19 +27,19 @@ static void take_out(struct feed *f)
 	memmove(l->items + i, l->items + i + 1, (--l->count - i) * sizeof(*l->items));
 }
 
-void feeds_move_last(struct feed *f)
+struct feed *feed_close(struct feed *f)
 {
-	take_out(f);
-	f->list->items[f->list->count++] = f;
-}
-
-void feeds_remove(struct feed *f)
-{
-	take_out(f);
 	source_close(f->source);
 	sink_close(f->sink);
 	free(f->given);
 	free(f);
+	return NULL;
+}
+
+void feeds_remove(struct feed *f)
+{
+	feeds_take_out(f);
+	feed_close(f);
 }
 
 void feeds_done(struct feeds *l)
@@ -54,7 +54,7 @@ struct feed *feeds_next(const struct feeds *l, size_t *at, enum feed_kind kind, 
 	while (*at < l->count) {
 		struct feed *f = l->items[(*at)++];
 
-		if (f->kind == kind && (f->state & states))
+		if (f->kind == kind && (states & (f->state | (f->wanted ? FEED_WANTED : FEED_UNWANTED))))
 			return f;
 	}
 	return NULL;
@@ -80,19 +80,6 @@ size_t feeds_sources(const struct feeds *l, unsigned states, struct source **ret
 	return n;
 }
 
-size_t feeds_index(const struct feed *f, unsigned states)
-{
-	struct feed *other;
-	size_t n = 0;
-
-	FEEDS_EACH(other, f->list, f->kind, states) {
-		if (other == f)
-			break;
-		n++;
-	}
-	return n;
-}
-
 /* Reduces a URL without options to its path, the form that people type. */
 static const char *path_of(const char *url)
 {
@@ -101,7 +88,8 @@ static const char *path_of(const char *url)
 	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
 }
 
-/* The real directory of a socket's path, also where nothing listens yet; NULL: there is none. */
+/* Returns the path of a socket with its real directory, whether or not the socket exists; NULL if the directory does
+ * not exist. */
 static char *real_socket(const char *path)
 {
 	_cleanup_(freep) char *copy = xstrdup(path), *directory = NULL;
@@ -124,10 +112,15 @@ static bool is_same_socket(const char *a, const char *b)
 	return real_a && real_b && strcmp(real_a, real_b) == 0;
 }
 
+bool feeds_same_url(const char *a, const char *b)
+{
+	return strcmp(path_of(a), path_of(b)) == 0 || is_same_socket(a, b);
+}
+
 bool feeds_has_url(const char *const *urls, size_t n, const char *url)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(path_of(urls[i]), path_of(url)) == 0 || is_same_socket(urls[i], url))
+		if (feeds_same_url(urls[i], url))
 			return true;
 	return false;
 }
@@ -137,7 +130,7 @@ struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, unsigned sta
 	struct feed *f;
 
 	FEEDS_EACH(f, l, kind, states)
-		if (feeds_has_url((const char *const *)&f->given, 1, url))
-			return f;
+	if (feeds_same_url(f->given, url))
+		return f;
 	return NULL;
 }

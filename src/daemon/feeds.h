@@ -1,5 +1,5 @@
-/* feeds.h: the sources and sinks of a daemon in one list: those in use, those that a change of the configuration has just
- * opened, and those being closed. */
+/* feeds.h: the sources and sinks of a daemon in one list. A reload marks those in the new configuration as wanted,
+ * opens the missing ones, and then drains all others. */
 #ifndef DAEMON_FEEDS_H
 #define DAEMON_FEEDS_H
 
@@ -8,29 +8,29 @@
 
 enum feed_kind { FEED_SOURCE, FEED_SINK };
 
-/* Sinks in use have the order of the collector's. */
 enum feed_state {
-	FEED_OPENED = 1,	/* not in use before all of the change has succeeded */
+	FEED_OPENED = 1,	/* by a change of the configuration that has not succeeded yet */
 	FEED_IN_USE = 2,
-	FEED_REMOVED = 4,	/* in use, but missing from the configuration that is being applied */
-	FEED_LEAVING = 8,	/* closed once all that came from it or is for it is stored */
-	FEED_RETURNING = 16,	/* a draining sink that the configuration being applied has again */
-	FEED_CLOSED = 32,	/* a sink that is about to be freed */
+	FEED_DRAINING = 4,	/* removed; closed once everything received from it, or queued for it, is stored */
 };
-#define FEED_STAYS	(FEED_OPENED | FEED_IN_USE | FEED_RETURNING)
-#define FEED_GOES	(FEED_REMOVED | FEED_LEAVING)
-#define FEED_ANY	(FEED_STAYS | FEED_GOES)
+
+/* The functions below take a set of states, or one of these instead. */
+#define FEED_WANTED	8u
+#define FEED_UNWANTED	16u
+#define FEED_ANY	(FEED_WANTED | FEED_UNWANTED)
 
 struct feed {
 	struct feeds *list;
 	enum feed_kind kind;
 	enum feed_state state;
+	bool wanted;			/* by the configuration in use or, during a reload, by the new one */
 	char *given;			/* as configured, with passwords, which the URLs of source and sink lack */
 	bool is_page;			/* the store of the page, which cannot change */
 	bool ended;			/* a source that reached EOF */
-	bool warned;			/* a draining sink: the log says that it fails */
+	bool warned;			/* a draining sink: its failure has been logged */
 	struct source *source;
 	struct sink *sink;
+	struct sink_worker *worker;	/* the collector's handle of a sink that is in use or draining */
 };
 
 struct feeds {
@@ -38,29 +38,28 @@ struct feeds {
 	size_t count, capacity;
 };
 
-/* Opened; the caller sets the source or the sink. */
+/* Opened and wanted; the caller sets the source or the sink. */
 struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given);
 
-void feeds_move_last(struct feed *f);
-
-/* Closes what is open. */
-void feeds_remove(struct feed *f);
+void feeds_take_out(struct feed *f);
+struct feed *feed_close(struct feed *f);	/* `f` is in no list; returns NULL */
+void feeds_remove(struct feed *f);		/* takes out and closes */
 void feeds_done(struct feeds *l);		/* the list is empty */
 
-/* The next of that kind and of those states from *at on, which moves behind it; NULL: none. */
+/* Returns the next feed from *at on of that kind and of one of those states, and moves *at behind it; NULL at the end. */
 struct feed *feeds_next(const struct feeds *l, size_t *at, enum feed_kind kind, unsigned states);
 #define FEEDS_EACH(f, l, kind, states) \
 	for (size_t at_##f = 0; ((f) = feeds_next(l, &at_##f, kind, states));)
 
-/* Each time the first of those states, until the body has removed all or changed their state. */
+/* Repeats with the first feed of those states until the body has removed each or changed its state. */
 #define FEEDS_WHILE_ANY(f, l, kind, states) \
 	for (size_t at_##f = 0; ((f) = feeds_next(l, &at_##f, kind, states)); at_##f = 0)
 
 size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states);
 size_t feeds_sources(const struct feeds *l, unsigned states, struct source **ret);
-size_t feeds_index(const struct feed *f, unsigned states);	/* among those of its kind in these states */
 
 /* /run/s is unix:/run/s, as is /var/run/s where that is a link, and a sink /var/lib/s is sqlite:/var/lib/s. */
+bool feeds_same_url(const char *a, const char *b);
 bool feeds_has_url(const char *const *urls, size_t n, const char *url);
 struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, unsigned states, const char *url);	/* NULL: none */
 

@@ -47,7 +47,8 @@ static char *place_of_logs(const char *url)
 	return place;
 }
 
-/* Spellings of one receiver. With other parameters it may be another tenant, and a password is no part of an error. */
+/* Normalizes the URL of a receiver. Parameters are kept, since they may select a tenant. A URL with a password has no
+ * place, because places are shown in errors. */
 static char *place_of_receiver(const struct url_kind *kind, const char *url)
 {
 	struct err err = { 0 };
@@ -119,7 +120,7 @@ static void add_parameter(struct buf *out, const char *name)
 	add_word(out, word);
 }
 
-/* Parameters of `a` that `b` has not, or, with `also_other`, has with another value. */
+/* Adds the parameters of `a` that `b` lacks and, with `also_other`, those that have another value in `b`. */
 static void add_parameters(struct buf *out, const struct redis_url *a, const struct redis_url *b, bool also_other)
 {
 	for (size_t i = 0; i < a->parameter_count; i++) {

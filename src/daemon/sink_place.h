@@ -10,7 +10,8 @@
  * has no location. The caller frees it. */
 char *sink_place(const char *url, const char *state);
 
-/* The directory that earlier versions gave a relay that has one by its database now; NULL: it has no other. The caller frees it. */
+/* Returns the spool directory that earlier versions used for a relay, whose name lacks the database; NULL if it has
+ * the same name now. The caller frees it. */
 char *sink_old_place(const char *url, const char *state);
 
 /* "another window= and spool=": the parameters in which the URL of a sink differs from the one in its place, without
@@ -20,11 +21,11 @@ char *sink_place_difference(const char *before, const char *after);
 /* Whether the stream of a relay is the one that a source reads, so that samples would loop endlessly. */
 bool sink_feeds_source(const char *sink, const char *source);
 
-/* Whether two sources read one stream as two consumer groups, each of which gets all entries. */
+/* Whether two sources read one stream in different consumer groups, each of which receives all entries. */
 bool sources_share_stream(const char *a, const char *b);
 
-/* The server, as `url` writes it, that two URLs of ClickHouse have in common with one database, so that it would count each sample twice;
- * NULL: none. The caller frees it. */
+/* Returns the first server of `url` that `other` has, too, if both name one database of ClickHouse, so that each
+ * sample would count twice; NULL: none. The caller frees it. */
 char *sinks_shared_server(const char *other, const char *url);
 
 #endif

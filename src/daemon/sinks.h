@@ -13,10 +13,11 @@
 struct sink;
 
 struct sink_options {
-	const char *state;			/* the directory for what a sink has to remember */
-	bool takes_old_spool;			/* for a relay: it may take the spool that an earlier version made for it */
+	const char *state;			/* the directory for the state of sinks */
+	bool takes_old_spool;			/* a relay may take over the spool of an earlier version */
 	struct store_limits limits;		/* for stores */
-	const struct logs_options *logs;	/* for the tree that it names, from Arc Lamp's configuration; NULL: none */
+	const struct logs_options *logs;	/* Arc Lamp's configuration, which applies to the tree that it
+						 * names; NULL: none */
 };
 
 struct sink_ops {
@@ -24,19 +25,20 @@ struct sink_ops {
 	int (*open)(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
 	/* Sets options that may change at run time, limits and groups of logs; NULL: none. Any thread. */
 	void (*set_options)(struct sink *s, const struct sink_options *o);
-	/* Counters beside the collector's; NULL: none. Any thread; returns how many. */
+	/* Returns counters besides the collector's, and how many there are. Any thread. NULL: none. */
 	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
 	/* Describes the state, beyond failing commits, and returns whether it is healthy; NULL: nothing to
 	 * describe. Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);
-	/* Ends its own thread before the sink is closed, and returns how many entries stay in its spool; NULL: it has none. */
+	/* Stops the sink's own thread before the sink is closed, and returns the number of entries left in its spool;
+	 * NULL: it has no spool. */
 	uint64_t (*stop)(struct sink *s);
 	struct sink *(*close)(struct sink *s);
 };
 
 struct sink {
 	const struct sink_ops *ops;
-	char *url;				/* as it may be shown: without passwords */
+	char *url;				/* without passwords, to be shown */
 	struct collector_sink port;		/* for the collector */
 	struct store *store;			/* NULL: this sink cannot be queried */
 };

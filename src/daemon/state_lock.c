@@ -1,4 +1,4 @@
-/* state_lock.c: a locked file with the number of its owner, who may be gone: then the lock is, too. */
+/* state_lock.c: a locked file with the owner's process id. The kernel releases the lock when the owner ends. */
 
 #include "state_lock.h"
 

@@ -4,7 +4,8 @@
 
 #include "err.h"
 
-/* Makes the directory if need be and locks it until the descriptor is closed; the caller's. -EBUSY names who has it. */
+/* Creates the directory if it is missing, and locks it until the descriptor, which is the caller's, is closed. -EBUSY
+ * with a sentence that names the owner. */
 int state_lock(const char *directory, int *ret_fd, struct err *err);
 
 #endif

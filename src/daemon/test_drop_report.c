@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Notes these counts if a line may be written; checks the line, NULL: there is none. */
+/* Notes these counts if a line may be written, and checks the line; NULL: no line. */
 static void check_line(struct drop_report *r, int64_t seconds, uint64_t samples, uint64_t lines, const char *expected)
 {
 	_cleanup_(buf_done) struct buf line = { 0 };

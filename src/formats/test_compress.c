@@ -1,4 +1,4 @@
-/* Data compressed in pieces is read back unchanged. */
+/* test_compress.c: data compressed in pieces is read back unchanged. */
 #include "compress.h"
 
 #include "buf.h"

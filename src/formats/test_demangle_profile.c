@@ -1,3 +1,4 @@
+/* test_demangle_profile.c: functions whose demangled names are equal are merged. */
 #include "demangle_profile.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* test_code_name.c: names with paths, lines and hashes of generated code are recognized. */
 #include "code_name.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* test_pair_frames.c: closures and generated classes of two profiles are paired. */
 #include "pair_frames.h"
 
 #include "mem.h"

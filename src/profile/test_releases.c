@@ -1,3 +1,4 @@
+/* test_releases.c: the release directories of two profiles are found. */
 #include "releases.h"
 
 #include "test.h"

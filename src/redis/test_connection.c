@@ -1,3 +1,4 @@
+/* test_connection.c: connections to a scripted server: login, replies, loss and reconnection. */
 #include "redis_client.h"
 #include "clock.h"
 #include "connection.h"

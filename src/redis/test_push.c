@@ -1,3 +1,4 @@
+/* test_push.c: messages of Pub/Sub are recognized in place. */
 #include "cleanup.h"
 #include "push.h"
 

@@ -1,3 +1,4 @@
+/* test_redis_url.c: the parts of Redis URLs, and invalid ones. */
 #include "redis_url.h"
 
 #include "mem.h"

@@ -28,7 +28,7 @@ struct forward {
 	unsigned home_port;
 	char *key, *host;
 	bool moved;
-	unsigned lost;			/* consecutive connections with one large entry in flight */
+	unsigned lost;			/* consecutive connections lost with one large entry in flight */
 };
 
 static char *seen_key(const char *key, uint64_t instance)
@@ -93,7 +93,7 @@ static void make_call(const struct forward *f, const char *seen, const struct sp
 	}
 }
 
-/* With the script itself, which Redis remembers from then on. */
+/* Sends the script itself, which Redis caches. */
 static void put_script(struct script_call *q)
 {
 	assert(q->count > 2);
@@ -103,7 +103,8 @@ static void put_script(struct script_call *q)
 	q->sizes[1] = forward_script_size;
 }
 
-/* Redis was started, another node has become its master, or SCRIPT FLUSH was run; or the user has +eval only. */
+/* Whether Redis does not have the script: it was restarted, another node became the master, SCRIPT FLUSH was run, or
+ * the user has only +eval. */
 static bool lacks_script(enum redis_problem problem, const struct script_call *q)
 {
 	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
@@ -136,7 +137,8 @@ static int call_node(struct forward *f, const struct script_call *q, bool asking
 	return redis_client_command(f->client, q->count, q->arguments, q->sizes, ret, err);
 }
 
-/* A connection idle for seconds may have been closed meanwhile, which says nothing about the server. */
+/* Retries once: a connection that was idle for seconds may have been closed, which does not mean that the server is
+ * down. */
 static int call_again(struct forward *f, const struct script_call *q, bool asking, struct redisReply **ret, struct err *err)
 {
 	bool was_connected = redis_client_is_connected(f->client);
@@ -192,8 +194,8 @@ static int too_large(const struct forward *f, size_t count, const struct spool_e
 		       redis_client_address(f->client), e->body.size);
 }
 
-/* A Redis that rejects values of that size closes the connection, and its reply is mostly lost. So does a proxy without a Redis;
- * but then there is no reply to PING. */
+/* A Redis that rejects values of this size closes the connection, and its reply is usually lost. A proxy without a
+ * Redis closes it, too, but then PING has no reply. */
 static int note_lost(struct forward *f, const struct spool_entry *entries, size_t count, int r, struct err *err)
 {
 	assert(r < 0);

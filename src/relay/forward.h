@@ -20,13 +20,13 @@
 #include "spool.h"
 
 #define FORWARD_ENTRIES		64u	/* in one command */
-#define FORWARD_REMEMBERED	256u	/* more than a loss of power makes a spool forget, see relay.c, and one command */
+#define FORWARD_REMEMBERED	256u	/* more than a spool may forget by a power loss (relay.c) plus one command */
 
 /* The fate of an entry. */
 enum forward_result {
 	FORWARD_ADDED,
-	FORWARD_KNOWN,		/* left out: the stream had it */
-	FORWARD_RENUMBERED,	/* added, though its number was that of another entry */
+	FORWARD_KNOWN,		/* skipped: the stream already had it */
+	FORWARD_RENUMBERED,	/* added, although another entry had its number */
 };
 
 struct forward;
@@ -40,7 +40,7 @@ struct forward *forward_free(struct forward *f);		/* NULL is fine; returns NULL 
 int forward_send(struct forward *f, const struct spool_entry *entries, size_t count, enum forward_result *ret,
 		 struct err *err);
 
-/* From any thread: cancels calls in flight and all later ones. */
+/* Cancels calls in flight and all later ones. Any thread. */
 void forward_cancel(struct forward *f);
 
 #endif

@@ -14,12 +14,13 @@
 #define NAMES_MAX	1000u
 
 struct foreign {
-	unsigned version;		/* the first one that was met; 0: none */
+	unsigned version;		/* the first one found; 0: none */
 	uint64_t records;
-	uint64_t samples, known;	/* in records that can be read, and how many of them there are */
+	uint64_t samples, known;	/* samples in readable records, and the number of these records */
 };
 
-/* The next place from `at` on where a record of any version begins. Bodies of unknown ones are looked through. */
+/* Returns the next offset, from `at`, at which a record of any version begins. Bodies of unknown records are
+ * searched, too. */
 static off_t next_magic(int fd, off_t at, off_t end)
 {
 	char bytes[4096 + 3];
@@ -60,10 +61,10 @@ static struct foreign inspect(int fd, off_t end)
 	return f;
 }
 
-/* Never onto a file that is there. */
+/* Renames without replacing an existing file. */
 static int rename_free(const char *path, unsigned version, char **ret)
 {
-	assert(version > 0);		/* files of ours stay where they are */
+	assert(version > 0);		/* only files of other versions are renamed */
 	for (unsigned i = 1; i <= NAMES_MAX; i++) {
 		_cleanup_(freep) char *to = i == 1 ? xasprintf("%s.version-%u", path, version)
 						   : xasprintf("%s.version-%u-%u", path, version, i);

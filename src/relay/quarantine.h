@@ -7,9 +7,8 @@
 
 #include "spool.h"
 
-/* If the file has records of an unknown version, renames it to `<path>.version-<n>`, or with `-2`, `-3`, … behind it if
- * there is such a file, and counts and logs file and records. Returns 1 then, and 0 if there are none, or no
- * file. */
+/* If the file has records of an unknown version, renames it to `<path>.version-<n>` (`-2`, `-3` … are appended if
+ * that exists), counts and logs the file and its records, and returns 1. Returns 0 if it has none, or does not exist. */
 int quarantine_foreign(const char *path, struct spool_counters *counters, struct err *err);
 
 #endif

@@ -13,7 +13,7 @@
 
 void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_HEADER])
 {
-	assert(n <= RECORD_BODY);		/* a reader takes no more */
+	assert(n <= RECORD_BODY);		/* readers reject larger bodies */
 	assert(r->kind >= RECORD_ENTRY && r->kind <= RECORD_IDS && (r->kind != RECORD_ENTRY || r->sequence > 0));
 	r->size = (uint32_t)n;
 	r->has_sums = true;
@@ -42,7 +42,7 @@ static bool looks_like_header(const uint8_t *h)
 	return !memcmp(h, "SPLR", 4) && h[5] >= RECORD_ENTRY && h[5] <= RECORD_IDS;
 }
 
-/* Rules 1 to 3 without the file's end. */
+/* Checks rules 1 to 3, except that the body ends inside the file. */
 static bool parse(const uint8_t *h, size_t n, struct record *r)
 {
 	bool has_sums;
@@ -73,7 +73,7 @@ static bool parse(const uint8_t *h, size_t n, struct record *r)
 	return r->size <= RECORD_BODY;
 }
 
-/* As many bytes as there are, up to n; -errno. */
+/* Reads up to n bytes, fewer only at the end of the file. Returns how many, or -errno. */
 static ssize_t read_at(int fd, void *bytes, size_t n, off_t at)
 {
 	size_t done = 0;

@@ -59,7 +59,7 @@ struct record {
 	bool has_sums;			/* false: version 1, and both are 0 */
 };
 
-/* The size of its header in the file, and of all of it. */
+/* The size of the header in the file, and of the whole record. */
 static inline uint32_t record_header_size(const struct record *r)
 {
 	return r->has_sums ? RECORD_HEADER : RECORD_HEADER_1;

@@ -22,10 +22,10 @@
 #define CLOSE_RETRY_NS	NS_PER_SECOND
 #define SYNC_NS		(10 * NS_PER_SECOND)
 #define DRAIN_NS	(3 * NS_PER_SECOND)
-#define RUN_LEVEL	3			/* level of zstd */
-#define SAID_MAX	8			/* kinds of failure that are logged until forwarding works again */
-#define SYNC_ENTRIES	64u			/* with one command in flight, and the entries between: fewer than the
-						 * script remembers */
+#define RUN_LEVEL	3			/* compression level of zstd */
+#define LOGGED_MAX	8			/* kinds of failure that are logged until forwarding works again */
+#define SYNC_ENTRIES	64u			/* plus those of one command in flight, less than the script
+						 * remembers */
 
 struct relay {
 	struct relay_url url;
@@ -35,7 +35,7 @@ struct relay {
 	struct lock lock;		/* guards the members below; only commit and the thread use spool and window */
 	pthread_cond_t changed;
 	struct window *window;
-	int64_t close_after_ns;		/* a window that could not be closed is tried again then */
+	int64_t close_after_ns;		/* when to retry closing a window */
 	bool close_failed;
 	bool stopping, ended;
 	char state[1024];
@@ -48,12 +48,12 @@ struct relay {
 	struct forward *forward;
 	struct spool_entry entries[FORWARD_ENTRIES];
 	int64_t try_after_ns, retry_ns, synced_ns;
-	size_t unsynced;		/* entries that were settled since */
-	int said[SAID_MAX];		/* codes of failures */
-	size_t said_count;
-	uint64_t renumbered_said;
+	size_t unsynced;		/* entries settled since the last sync */
+	int logged[LOGGED_MAX];		/* codes of failures */
+	size_t logged_count;
+	uint64_t renumbered_logged;
 	int64_t next_renumbered_log_ns, next_refused_log_ns;
-	unsigned one_by_one;		/* this many commands with one entry each */
+	unsigned one_by_one;		/* number of commands to send with one entry each */
 	uint64_t random;
 };
 
@@ -70,31 +70,31 @@ static void set_state(struct relay *r, bool is_up, const char *text)
 /* Each kind of failure is logged once until entries are forwarded again. */
 static void log_failure(struct relay *r, const struct err *err)
 {
-	for (size_t i = 0; i < r->said_count; i++)
-		if (r->said[i] == err->code)
+	for (size_t i = 0; i < r->logged_count; i++)
+		if (r->logged[i] == err->code)
 			return;
-	if (r->said_count == SAID_MAX)
+	if (r->logged_count == LOGGED_MAX)
 		return;
-	r->said[r->said_count++] = err->code;
+	r->logged[r->logged_count++] = err->code;
 	log_warning("collected data is queued in '%s': %s", r->directory, err->text);
 }
 
 static void log_success(struct relay *r)
 {
-	if (r->said_count)
+	if (r->logged_count)
 		log_info("forwarding to %s again; %llu entries are waiting", r->url.redis.shown,
 			 (unsigned long long)r->counters.spool.records_waiting);
-	r->said_count = 0;
+	r->logged_count = 0;
 }
 
 static void log_renumbered(struct relay *r)
 {
-	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
+	uint64_t n = r->counters.entries_renumbered - r->renumbered_logged;
 
-	assert(r->counters.entries_renumbered >= r->renumbered_said);
+	assert(r->counters.entries_renumbered >= r->renumbered_logged);
 	if (!n || !log_is_due(&r->next_renumbered_log_ns))
 		return;
-	r->renumbered_said += n;
+	r->renumbered_logged += n;
 	log_warning("this relay resumed from an earlier state, such as a VM snapshot: %llu of its entries had "
 		    "numbers that %s had already used, and were "
 		    "renumbered", (unsigned long long)n, r->url.redis.shown);
@@ -202,7 +202,7 @@ static void shrink(struct spool_entry *e)
 	buf_init(&e->body);
 }
 
-/* As many as fit into one command, of one instance. One too many is read again later. */
+/* Takes the entries of one instance that fit into one command. An entry that does not fit is read again later. */
 static size_t take_entries(struct relay *r)
 {
 	size_t most = r->one_by_one ? 1 : FORWARD_ENTRIES, n = 0, bytes = 0;
@@ -384,7 +384,7 @@ static void init(struct relay *r)
 	set_state(r, true, "nothing to forward yet");
 }
 
-/* The spool of an earlier version, whose name did not have the database. */
+/* Renames the spool of an earlier version, whose name lacks the database. */
 static void take_old_spool(const struct relay *r, const char *state_dir)
 {
 	_cleanup_(freep) char *old = NULL;

@@ -78,7 +78,7 @@ static char *own_name(void)
 	return xstrdup(name);
 }
 
-/* Two that differ only in what cannot stand in a file name are distinguished by a hash. */
+/* A hash distinguishes names that differ only in characters not allowed in a file name. */
 static char *name_spool(const char *host, unsigned port, unsigned database, const char *stream)
 {
 	_cleanup_(freep) char *text = database ? xasprintf("%s-%u.%u-%s", host, port, database, stream) :

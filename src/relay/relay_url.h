@@ -12,9 +12,9 @@
 struct relay_url {
 	struct redis_url redis;
 	char *key;			/* key of the stream that this host uses */
-	char *host;			/* our name */
+	char *host;			/* name of this host */
 	char *spool_name;		/* a file name: [A-Za-z0-9._-] only */
-	char *old_spool_name;		/* the one of earlier versions, without the database; NULL: the same */
+	char *old_spool_name;		/* the name in earlier versions, without the database; NULL: the same */
 	int64_t window_ns;
 	uint64_t spool_bytes;
 };
@@ -26,7 +26,7 @@ void relay_url_done(struct relay_url *u);
 /* A name of the stream that does not depend on how the URL names this machine, as a spool would be named; the caller frees. */
 char *relay_url_identity(const struct relay_url *u);
 
-/* The same as it was in earlier versions, without the database; NULL: no other. */
+/* The same in the form of earlier versions, without the database; NULL if it does not differ. */
 char *relay_url_old_identity(const struct relay_url *u);
 
 #endif

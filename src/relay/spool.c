@@ -12,12 +12,12 @@
 
 const char *spool_drop_name(enum spool_drop d)
 {
-	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "unfit", "refused" };
+	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "too_large", "refused" };
 
 	return (unsigned)d < SPOOL_DROPS ? names[d] : "other";
 }
 
-/* Modulo 2^64, since damaged files may say any number. */
+/* Sums wrap at 2^64, since damaged files may contain any number. */
 bool spool_counters_balance(const struct spool_counters *n)
 {
 	uint64_t samples = n->samples_forwarded + n->samples_known + n->samples_waiting;
@@ -47,7 +47,8 @@ static void take_from_segment(struct segment *g, uint64_t samples, uint64_t runs
 	g->records--;
 }
 
-/* After damage at run time, bytes that look like a record may be none: it cannot hold more than all records did. */
+/* After damage at run time, bytes may look like a record by chance. A real one cannot hold more than was written in
+ * all. */
 static bool is_plausible(const struct spool *s, const struct segment *g, const struct record *r)
 {
 	uint64_t samples = r->samples, runs = r->runs, records = 1;
@@ -91,7 +92,7 @@ static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, u
 	log_damage(s);
 }
 
-/* All that still counts as waiting in a segment behind whose end the reader is. */
+/* Drops what still counts as waiting in a segment that the reader has finished. */
 static void drop_unreadable(struct spool *s, struct segment *g)
 {
 	drop_damaged(s, g, g->samples, g->runs, g->records);
@@ -122,7 +123,8 @@ static bool has_flights(const struct spool *s, const struct segment *g)
 	return false;
 }
 
-/* The first of the list. After a loss of power an older position would take its entries for damaged ones. */
+/* Removes the first segment. The position is synced before, or after a power loss an older one would count these
+ * entries as damaged. */
 static void remove_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
@@ -183,7 +185,7 @@ static struct segment *last_segment(struct spool *s)
 	return s->segment_count ? s->segments[s->segment_count - 1] : NULL;
 }
 
-/* The segment to write to, with room for so much below the cap. */
+/* Makes room for `need` bytes below the cap in the segment being written. */
 static int make_room(struct spool *s, uint64_t need, struct err *err)
 {
 	uint64_t segment_bytes = s->max_bytes / SEGMENTS_WANTED;
@@ -237,7 +239,7 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 	return r;
 }
 
-/* Removes the remains of a failed write, or the next record would follow rubbish. */
+/* Removes the remains of a failed write, which would otherwise precede the next record. */
 static int clean(struct segment *g)
 {
 	g->dirty = ftruncate(g->fd, g->size) != 0;
@@ -339,7 +341,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Drops what lies between the last settled entry and this one, which tells how much that was. */
+/* Drops the entries between the last settled one and this record, whose sums say how many samples and runs they had. */
 static void drop_missing(struct spool *s, struct segment *g, const struct record *r)
 {
 	struct mark before = mark_before(r);
@@ -352,7 +354,8 @@ static void drop_missing(struct spool *s, struct segment *g, const struct record
 	settle(s, before);
 }
 
-/* Examines the record at the reader's place: 1 given out, 0 nothing can be given out now, -EAGAIN look again. */
+/* Examines the record at the reader's position. Returns 1 if it was returned, 0 if nothing can be returned now,
+ * -EAGAIN to try the next place. */
 static int step(struct spool *s, struct spool_entry *ret)
 {
 	struct segment *g = s->segments[s->reading];

@@ -28,9 +28,9 @@
 
 enum spool_drop {
 	SPOOL_DROP_FULL,	/* the oldest, when the cap was reached */
-	SPOOL_DROP_DAMAGED,	/* records that were read back wrong */
-	SPOOL_DROP_UNFIT,	/* no message can hold them */
-	SPOOL_DROP_REFUSED,	/* the broker takes no value of that size */
+	SPOOL_DROP_DAMAGED,	/* records that were damaged on the disk */
+	SPOOL_DROP_TOO_LARGE,	/* no message can hold them */
+	SPOOL_DROP_REFUSED,	/* the broker rejects values of that size */
 	SPOOL_DROPS
 };
 
@@ -42,7 +42,7 @@ struct spool_counters {
 	_Atomic uint64_t samples_known, runs_known;		/* sent again, and deduplicated by the broker */
 	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
 	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
-	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
+	_Atomic uint64_t records_waiting, records_damaged;	/* entries waiting; damaged places in the files */
 	_Atomic uint64_t bytes;					/* size of all segments */
 	_Atomic uint64_t files_set_aside, records_set_aside;	/* written by a newer Strobe */
 	_Atomic int64_t oldest_ns;				/* when the oldest queued entry was written; 0: none */
@@ -65,24 +65,24 @@ struct spool_entry {
 	struct buf body;
 };
 
-/* Makes the directory if there is none. -EBUSY if another process has it. `counters` outlive the spool. */
+/* Creates the directory if it is missing. -EBUSY if another process uses it. `counters` must outlive the spool. */
 int spool_open(const char *directory, uint64_t max_bytes, struct spool_counters *counters, struct spool **ret,
 	       struct err *err);
 struct spool *spool_close(struct spool *s);	/* NULL is fine; returns NULL */
 
-/* The newest window that is in the spool, or was. */
+/* The newest window that was ever added to the spool. */
 uint64_t spool_window(struct spool *s);
 
-/* All pieces or none; durable when it returns 0. Their samples and runs are counted as waiting already, or now if
- * `handed`. -EFBIG if they are larger than the cap together. */
+/* Appends all pieces or none; they are durable when it returns 0. With `handed` their samples and runs are counted as
+ * handed and waiting now; otherwise they have been counted before. -EFBIG if together they exceed the cap. */
 int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count, uint64_t window, bool handed,
 		 struct err *err);
 
-/* The next entry: 1, or 0 if there is none for now. After damage no entry is returned until the
- * earlier ones are done. */
+/* Reads the next entry: returns 1, or 0 if there is none now. After damage no entry is returned until the earlier
+ * ones are settled. */
 int spool_next(struct spool *s, struct spool_entry *ret);
 
-/* The first outstanding entry is forwarded; or the broker had it; or it is dropped as refused. */
+/* Settles the first outstanding entry: it was forwarded, the broker already had it, or it is dropped as refused. */
 void spool_done(struct spool *s);
 void spool_known(struct spool *s);
 void spool_refused(struct spool *s);

@@ -1,4 +1,4 @@
-/* spool_open.c: the directory of a spool, and and its recovery after a crash or on a failing disk. */
+/* spool_open.c: the directory of a spool, and its recovery after a crash or on a failing disk. */
 #include "spool_private.h"
 
 #include "clock.h"
@@ -19,7 +19,7 @@
 #include <xxhash.h>
 
 #define SEGMENT_NAME	"%s/%016llx.spool"
-#define SEGMENTS_MAX	100000			/* files of this kind; more were not made by us */
+#define SEGMENTS_MAX	100000			/* a directory with more files was not written by a spool */
 
 /* --- Segments --- */
 
@@ -81,7 +81,7 @@ static int is_segment(const struct dirent *d)
 	return is_segment_name(d->d_name, &first);
 }
 
-/* Opens a file that was there, unless it is set aside. */
+/* Opens an existing file, unless it has to be set aside. */
 static int open_found(struct spool *s, uint64_t first, struct err *err)
 {
 	_cleanup_(freep) char *path = segment_path(s, first);
@@ -113,7 +113,8 @@ static int open_segments(struct spool *s, struct err *err)
 
 /* --- The content of segments --- */
 
-/* Returns the end of the last complete group. Bytes behind it were being written, or else the position counts them. */
+/* Returns the end of the last complete group. Bytes behind it belong to an unfinished write; if not, the position
+ * counts them. */
 static off_t whole_end(const struct segment *g)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
@@ -163,7 +164,7 @@ static void count_missing(struct segment *g, struct mark from, struct mark to)
 	g->records += to.sequence - from.sequence;
 }
 
-/* `end` is that of the entry before. */
+/* `end` is the mark of the previous entry. */
 static void count_entry(struct spool *s, struct segment *g, const struct record *r, struct mark *end)
 {
 	if (r->window > s->window)
@@ -207,7 +208,7 @@ static void count_found(struct spool_counters *n, uint64_t samples, uint64_t run
 	n->records_waiting += records;
 }
 
-/* The position counts entries behind the last one found. Without any file they are lost with it. */
+/* Counts as damaged the entries that the position counts behind the last one found. */
 static void count_missing_tail(struct spool *s, struct mark end)
 {
 	struct segment gone = { 0 }, *g = s->segment_count ? s->segments[s->segment_count - 1] : &gone;
@@ -285,8 +286,8 @@ static bool read_slot_1(struct spool *s, const uint8_t *p, uint64_t *writes)
 	return true;
 }
 
-/* The last owner wrote these slots, for their place is that of the first one now. It is overwritten when the second one
- * is on the disk. */
+/* Converts an old position. Both old slots are within the first new one, which is overwritten only when the second
+ * new one is on the disk. */
 static void upgrade_position(struct spool *s, const uint8_t *slots)
 {
 	uint64_t writes = 0;
@@ -316,7 +317,7 @@ int position_open(struct spool *s, struct err *err)
 	return 0;
 }
 
-/* Not synced: after a loss of power entries are sent again, and known. */
+/* Not synced: after a power loss entries are sent again, and deduplicated. */
 void position_save(struct spool *s)
 {
 	uint8_t slot[POSITION_SLOT];
@@ -346,7 +347,7 @@ static int lock_directory(struct spool *s, struct err *err)
 	return 0;
 }
 
-/* The clock and the process are in it, too: a machine that was cloned may have the same random numbers for a while. */
+/* Includes the clock and the process id, since a cloned machine may produce the same random numbers for a while. */
 static uint64_t new_instance(void)
 {
 	uint64_t parts[] = { 0, (uint64_t)clock_wall_ns(), (uint64_t)clock_monotonic_ns(), (uint64_t)getpid() };

@@ -5,12 +5,13 @@
 #include "lock.h"
 #include "spool.h"
 
-#define SEGMENTS_WANTED		64u		/* a full spool has about so many, so the cap takes so much of it at once */
+#define SEGMENTS_WANTED		64u		/* number of segments of a full spool; the cap drops one at a time */
 #define SEGMENT_LEAST		(64u << 10)
 #define POSITION_SLOT		72u
 #define POSITION_SLOT_1		32u		/* before records had sums */
 
-/* A place among all entries that a spool ever had: the number of one, and all samples and runs up to it and in it. */
+/* A position among all entries that a spool ever had: the number of an entry, and the sums of samples and runs up to
+ * and including it. */
 struct mark {
 	uint64_t sequence, samples, runs;
 };
@@ -34,7 +35,7 @@ static inline void place_record(struct record *r, struct mark before)
 	r->runs_before = before.runs;
 }
 
-/* Whether nothing of `a` lies behind `b`. */
+/* Whether `a` is at or before `b` in entries, samples and runs. */
 static inline bool mark_is_within(struct mark a, struct mark b)
 {
 	return a.sequence <= b.sequence && a.samples <= b.samples && a.runs <= b.runs;
@@ -49,9 +50,9 @@ struct segment {
 	bool dirty;				/* bytes written behind its end could not be removed */
 };
 
-/* An entry that was given out. */
+/* An entry that was returned and is not settled. */
 struct flight {
-	struct segment *segment;		/* NULL: it was removed */
+	struct segment *segment;		/* NULL: the segment was removed */
 	off_t at;
 	struct mark end;
 	uint64_t samples;
@@ -75,15 +76,16 @@ struct spool {
 	size_t flight_count, flight_capacity;
 
 	uint64_t instance, window;
-	struct mark settled, written;		/* up to the last entry that is forwarded or dropped; that was appended */
+	struct mark settled, written;		/* the last entry that was forwarded or dropped; the last one
+						 * appended */
 	int64_t next_damage_log_ns;
-	uint64_t position_writes;		/* 0: there was no position */
+	uint64_t position_writes;		/* 0: there was no position file */
 };
 
-/* Opens or makes the file and appends it to the list. */
+/* Opens or, with `make`, creates the file, and appends it to the list. */
 int segment_open(struct spool *s, uint64_t first, bool make, struct err *err);
 void segment_free(struct segment *g);
-void segment_remove(struct spool *s, struct segment *g);	/* the file; not from the list */
+void segment_remove(struct spool *s, struct segment *g);	/* removes the file, but not the list item */
 
 /* Fills in `position_fd`, and the state from the file. */
 int position_open(struct spool *s, struct err *err);

@@ -82,7 +82,7 @@ TEST(a_restart_knows_what_waits_and_what_is_done)
 	remove_all();
 }
 
-/* A directory that was copied, or put back, has the same numbers in two processes. */
+/* A copied or restored directory has the same sequence numbers in two processes. */
 TEST(each_opening_appends_under_an_instance_of_its_own)
 {
 	_cleanup_(buf_done) struct buf position = { 0 }, all = { 0 };
@@ -237,8 +237,8 @@ TEST(more_than_the_cap_at_once_is_refused)
 	remove_all();
 }
 
-/* The reader goes on to a third segment while one entry of the first is under way, which was dropped, and one of the
- * second. */
+/* The reader continues with a third segment while one entry of the first, which was dropped, and one of the second
+ * are in flight. */
 TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
 {
 	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
@@ -254,7 +254,7 @@ TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
 	CHECK_STR(next(s), text);
 	for (int i = 0; n.samples_dropped[SPOOL_DROP_FULL] == 0 && i < 100 && n.bytes + SEGMENT < CAP; i++)
 		add(s, text, 8);
-	add(s, text, 8);		/* now the first one goes */
+	add(s, text, 8);		/* this drops the first one */
 	CHECK_STR(next(s), text);
 	spool_done(s);
 	spool_done(s);
@@ -332,7 +332,7 @@ TEST(a_full_disk_keeps_stored_entries_and_writing_resumes_when_there_is_space)
 	remove_all();
 }
 
-/* Adds and forwards until it is killed, and reports by the pipe which entries are durable, and which are done. */
+/* Adds and forwards until it is killed, and writes to the pipe which entries are durable and which are settled. */
 static void run_until_killed(int out)
 {
 	struct spool_counters n;
@@ -387,7 +387,7 @@ TEST(a_process_killed_at_any_moment_loses_no_acknowledged_entry)
 		}
 		close(pipe_fds[0]);
 
-		/* Appends under way at the end may be there or not; two at most, for they go together. */
+		/* Appends in flight at the kill may be there or not: two at most, which are written together. */
 		s = open_spool(&n, (uint64_t)1 << 30);
 		CHECK(s != NULL);
 		CHECK(n.samples_found <= waiting + appended + 2 - done);

@@ -54,7 +54,7 @@ TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
 	path = last_segment();
 	CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
 	for (size_t at = 0; at <= all.size; at++) {
-		/* Cut off, and with one byte that never came to the disk. */
+		/* Truncated, and with one byte that never reached the disk. */
 		io_write_file(path, all.data, at, NULL);
 		restore_position(&position);
 		s = open_spool(&n, CAP);
@@ -115,7 +115,7 @@ TEST(damaged_entries_are_left_out_and_counted)
 	remove_all();
 }
 
-/* Its last record, a whole file, and all of them. */
+/* Loses its last record, a whole file, and all files. */
 TEST(what_was_durable_and_is_no_longer_there_is_counted)
 {
 	struct spool_piece run = { "run", 3, 0, 1 };
@@ -277,7 +277,7 @@ static void damage_anything(unsigned *seed)
 	_cleanup_(freep) char *path = last_segment();
 	off_t size;
 
-	if (path && rand_r(seed) % 2) {		/* the first one is that which is read */
+	if (path && rand_r(seed) % 2) {		/* the first one is being read */
 		free(path);
 		path = first_segment();
 	}
@@ -299,7 +299,7 @@ static void append_some(struct spool *s, unsigned *seed)
 	CHECK_INT(spool_append(s, pieces, count, 0, true, NULL), 0);
 }
 
-/* The fate of the first entry under way. */
+/* Settles the first entry in flight, in a random way. */
 static void end_one(struct spool *s, unsigned *seed)
 {
 	switch (rand_r(seed) % 4) {
@@ -333,7 +333,7 @@ static void do_anything(struct spool *s, unsigned *seed, bool damage, unsigned *
 	}
 }
 
-/* A restart finds just what waited, also of what was damaged meanwhile; and in the end nothing waits. */
+/* A restart finds exactly what was waiting, including damaged entries, and at the end nothing is waiting. */
 TEST(counters_add_up_after_any_sequence_and_a_restart_finds_queued_entries)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {

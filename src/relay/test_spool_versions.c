@@ -104,7 +104,7 @@ TEST(a_spool_of_version_1_is_forwarded_to_its_end)
 	remove_all();
 }
 
-/* The position is that of now from the first start on; records of both versions stand in one file. */
+/* The position has the current format from the first start on, and one file has records of both versions. */
 TEST(a_spool_of_version_1_is_gone_on_with_after_each_restart)
 {
 	static const char *const texts[] = { "two", "three", "after a crash", "new" };
@@ -173,7 +173,7 @@ TEST(damage_in_a_spool_of_version_1_costs_one_entry)
 	}
 }
 
-/* These bytes were written by a daemon of that time. Their first one is the fuzzer's. */
+/* Reads bytes that an earlier daemon wrote. The first one is the fuzzer's selector. */
 static void put_from_corpus(const char *corpus, const char *name)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", CORPUS, corpus);
@@ -217,7 +217,7 @@ TEST(files_that_a_daemon_of_version_1_wrote_are_read)
 	remove_all();
 }
 
-/* A record of a version to come, of which only the beginning is known. */
+/* Writes a record of a future version, of which only the beginning is defined. */
 static void put_newer(struct buf *out)
 {
 	uint8_t bytes[200] = "SPLR\x03\x01\x03";

@@ -1,3 +1,4 @@
+/* test_window.c: windows are merged, survive crashes, and become entries of the spool. */
 #include "window_private.h"
 
 #include "io.h"
@@ -273,7 +274,7 @@ TEST(a_redelivered_batch_is_not_added_again)
 	CHECK_INT(window_close(window, NULL), 0);
 	CHECK_INT(add(1, "a", 1), 0);
 	CHECK(window_is_empty(window));
-	/* Also from earlier windows, whose files are gone. */
+	/* Also batches of earlier windows, whose files are gone. */
 	for (uint64_t i = 2; i < 8; i++) {
 		add(i, "b", 1);
 		window_close(window, NULL);
@@ -424,7 +425,7 @@ TEST(a_damaged_part_is_counted_and_the_others_stay)
 	end();
 }
 
-/* Any byte of the file but those of its last record, which may just have been written when the machine stopped. */
+/* Damages any byte except those of the last record, which may have been in flight when the machine stopped. */
 TEST(damage_at_any_byte_is_counted_in_samples_and_later_parts_stay)
 {
 	_cleanup_(freep) char *path = NULL;
@@ -553,7 +554,7 @@ TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
 		CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], cases[i].dropped);
 		CHECK_INT(counters.samples_waiting, 23 - cases[i].dropped);
 		CHECK_INT(counters.records_damaged, 1);
-		CHECK_INT(add_three(2), 0);		/* the batch is known */
+		CHECK_INT(add_three(2), 0);		/* the batch is deduplicated */
 		CHECK_INT(window_close(window, NULL), 0);
 		check_spool(cases[i].expected);
 		CHECK(is_exact());
@@ -583,7 +584,7 @@ TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)
 	close_all();
 	open_all();
 	CHECK_INT(counters.samples_found, kept + 1);
-	/* Nor does it lose a window that cannot go to the spool. */
+	/* A window that cannot be moved to the spool is not lost either. */
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, old.rlim_max });
 	CHECK_INT(window_close(window, NULL), -ENOSPC);
 	setrlimit(RLIMIT_FSIZE, &old);
@@ -604,7 +605,7 @@ TEST(what_no_message_can_hold_is_counted_and_does_not_keep_the_rest)
 	CHECK_INT(add(1, name, 3), 0);
 	CHECK_INT(add(2, "a", 1), 0);
 	CHECK_INT(counters.samples_handed, 4);
-	CHECK_INT(counters.samples_dropped[SPOOL_DROP_UNFIT], 3);
+	CHECK_INT(counters.samples_dropped[SPOOL_DROP_TOO_LARGE], 3);
 	CHECK_INT(counters.samples_waiting, 1);
 	CHECK(is_exact());
 	end();

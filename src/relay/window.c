@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define PART_LEVEL	-8			/* level of zstd: read again only after a crash */
+#define PART_LEVEL	-8			/* compression level; parts are read only after a crash */
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* messages in one entry, before compression; one message may be larger */
@@ -35,7 +35,7 @@ void window_keep_ids(struct window *w, const uint64_t *open, size_t count)
 
 /* --- Messages --- */
 
-/* Messages are timed by their bucket, whose end is the time that the receiver uses. */
+/* The time of a message is the end of its bucket, which the receiver uses. */
 static int put_messages(struct buf *out, const struct batch_entry *e, struct err *err)
 {
 	struct profile view = *e->profile;
@@ -126,7 +126,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 	size_t size;
 	int r;
 
-	assert(n > 0 && n <= PART_BYTES_MAX);	/* a larger one is not read again */
+	assert(n > 0 && n <= PART_BYTES_MAX);	/* a reader would reject a larger part */
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
 	record.samples_before = w->samples;
@@ -158,15 +158,15 @@ static uint64_t samples_in(const struct profile *p)
 }
 
 /* Counts all samples of a batch; entries too large for any message are dropped, so that the rest need not wait. */
-static void count_unfit(struct window *w, const struct batch *b, const bool *unfit)
+static void count_too_large(struct window *w, const struct batch *b, const bool *too_large)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		uint64_t samples = samples_in(b->entries[i].profile);
 
 		w->counters->samples_handed += samples;
 		w->counters->samples_waiting += samples;
-		if (unfit[i])
-			spool_count_drop(w->counters, SPOOL_DROP_UNFIT, samples, 0);
+		if (too_large[i])
+			spool_count_drop(w->counters, SPOOL_DROP_TOO_LARGE, samples, 0);
 	}
 }
 
@@ -203,8 +203,8 @@ void window_add_parsed(struct window *w, const char *bytes)
 	w->message_count = 0;
 }
 
-/* The batch as messages, in w->part. */
-static int make_part(struct window *w, const struct batch *b, bool *unfit, uint64_t *ret_samples, struct err *err)
+/* Encodes the batch as messages in w->part. */
+static int make_part(struct window *w, const struct batch *b, bool *too_large, uint64_t *ret_samples, struct err *err)
 {
 	assert(!w->part.size && !w->message_count);
 	*ret_samples = 0;
@@ -215,8 +215,8 @@ static int make_part(struct window *w, const struct batch *b, bool *unfit, uint6
 
 		if (r < 0 && r != -E2BIG)
 			return r;
-		unfit[i] = r < 0 || window_parse(w, w->part.data + before, w->part.size - before, &samples) < 0;
-		if (unfit[i])
+		too_large[i] = r < 0 || window_parse(w, w->part.data + before, w->part.size - before, &samples) < 0;
+		if (too_large[i])
 			w->part.size = before;
 		else
 			*ret_samples += samples;
@@ -224,7 +224,7 @@ static int make_part(struct window *w, const struct batch *b, bool *unfit, uint6
 	return 0;
 }
 
-/* One large batch must not hold memory for ever. */
+/* Frees the buffer after a large batch. */
 static void empty_part(struct window *w)
 {
 	if (w->part.capacity > PART_KEPT) {
@@ -238,20 +238,20 @@ static void empty_part(struct window *w)
 
 int window_add(struct window *w, const struct batch *b, struct err *err)
 {
-	_cleanup_(freep) bool *unfit = NULL;
+	_cleanup_(freep) bool *too_large = NULL;
 	uint64_t samples;
 	int r;
 
 	if (batch_ids_has(&w->ids, b->id))
 		return 0;
-	unfit = xcalloc(b->count + 1, sizeof(*unfit));
-	r = make_part(w, b, unfit, &samples, err);
+	too_large = xcalloc(b->count + 1, sizeof(*too_large));
+	r = make_part(w, b, too_large, &samples, err);
 	if (r >= 0 && w->part.size)
 		r = write_part(w, b->id, w->part.data, w->part.size, samples, err);
 	if (r >= 0) {
 		window_add_parsed(w, w->part.data);
 		batch_ids_add(&w->ids, b->id);
-		count_unfit(w, b, unfit);
+		count_too_large(w, b, too_large);
 	}
 	empty_part(w);
 	return r < 0 ? r : 0;
@@ -337,15 +337,15 @@ static uint64_t samples_of_series(const struct window_series *s)
 	return n;
 }
 
-/* Each part of it was written once, so what cannot be now is together above a cap that each part was below. */
-static int make_pieces(struct window *w, struct pieces *p, uint64_t *ret_unfit, struct err *err)
+/* Each part could be encoded, so a series that cannot be now exceeds a cap that its parts did not reach. */
+static int make_pieces(struct window *w, struct pieces *p, uint64_t *ret_too_large, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < w->series.count && r >= 0; i++) {
 		r = add_series(w, p, &w->series.list[i], err);
 		if (r == -E2BIG) {
-			*ret_unfit += w->series.list[i].samples;
+			*ret_too_large += w->series.list[i].samples;
 			r = 0;
 		}
 	}
@@ -355,15 +355,15 @@ static int make_pieces(struct window *w, struct pieces *p, uint64_t *ret_unfit, 
 int window_close(struct window *w, struct err *err)
 {
 	struct pieces p = { 0 };
-	uint64_t unfit = 0;
+	uint64_t too_large = 0;
 	int r;
 
 	window_series_merge(&w->series);
 	if (window_is_empty(w))
 		return 0;
 	buf_init(&p.raw);
-	r = make_pieces(w, &p, &unfit, err);
-	assert(r < 0 || samples_of_pieces(&p) + unfit == samples_of_series(&w->series));
+	r = make_pieces(w, &p, &too_large, err);
+	assert(r < 0 || samples_of_pieces(&p) + too_large == samples_of_series(&w->series));
 	if (r >= 0)
 		r = spool_append(w->spool, p.list, p.count, w->number, false, err);
 	pieces_done(&p);
@@ -376,7 +376,7 @@ int window_close(struct window *w, struct err *err)
 	} else if (r < 0) {
 		return r;
 	} else {
-		spool_count_drop(w->counters, SPOOL_DROP_UNFIT, unfit, 0);
+		spool_count_drop(w->counters, SPOOL_DROP_TOO_LARGE, too_large, 0);
 	}
 	window_series_clear(&w->series);
 	w->bytes = 0;

@@ -18,8 +18,8 @@
 
 struct window;
 
-/* In the directory of the open `spool`. `host` becomes the label of messages without one. The open window of
- * the last process is restored. */
+/* Opens the window in the directory of the open `spool`, and restores the one that the last process left. Messages
+ * without a label `host` get `host`. */
 int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
 		struct window **ret, struct err *err);
 struct window *window_free(struct window *w);		/* NULL is fine; returns NULL */
@@ -36,7 +36,7 @@ int64_t window_began_ns(const struct window *w);	/* monotonic; 0 if it should be
 /* Moves the content of the window to the spool. On a failure the window is unchanged. */
 int window_close(struct window *w, struct err *err);
 
-/* As it is, for a run: one frame of zstd. The caller frees. */
+/* Compresses bytes, such as a run, into one frame of zstd. The caller frees it. */
 int window_compress(struct window *w, const void *bytes, size_t n, int level, void **ret, size_t *ret_size, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* window_open.c: a window as the process before left it: parts of files, which may be cut off, damaged, or of another version. */
+/* window_open.c: restores the window that the last process left. Its files may be truncated, damaged, or of another
+ * version. */
 #include "window_private.h"
 
 #include "log.h"
@@ -41,7 +42,7 @@ static size_t keep_readable(struct window *w, char *bytes, size_t n, uint64_t *r
 	return kept;
 }
 
-/* -EBADMSG, too, if only some of it can be read; then these samples are there. */
+/* Parses a part. -EBADMSG also if only some of it is readable; `*ret_samples` counts these samples. */
 static int read_part(struct window *w, const struct buf *body, uint64_t *ret_samples)
 {
 	unsigned long long n = ZSTD_getFrameContentSize(body->data, body->size);
@@ -74,7 +75,7 @@ static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 			    "disk");
 }
 
-/* A part of a window that is not in the spool. */
+/* Adds a part of a window that is not in the spool yet. */
 static void take_part(struct window *w, const struct record *r, const struct buf *body, bool whole)
 {
 	uint64_t got = 0, damaged;
@@ -113,7 +114,7 @@ static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret
 		off_t next = at + record_size(&r);
 		bool whole = record_body(fd, at, &r, &body) == 0;
 
-		/* The last one was being written. */
+		/* The last record was being written. */
 		if (!whole && record_find(fd, next, st.st_size) == st.st_size)
 			break;
 		*ret_number = r.window;
@@ -154,7 +155,7 @@ static void read_files(struct window *w)
 	w->number = (number > spooled ? number : spooled) + 1;
 	if (!w->series.count)
 		return;
-	/* It is closed; its file gets no more parts, and its number keeps it until it is in the spool. */
+	/* The window is closed: its file gets no more parts, and is kept under this number until the spool has it. */
 	w->number = number;
 	w->begun = true;
 	w->began_ns = 0;

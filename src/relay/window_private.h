@@ -19,14 +19,15 @@ struct window {
 
 	int fds[2];
 	uint64_t number;
-	bool begun;				/* its file is */
+	bool begun;				/* its file has been started */
 	off_t end;				/* end of the file's last whole record */
 	uint64_t samples;			/* in the parts of the file, damaged ones too */
 	int64_t began_ns, next_dropped_log_ns, next_damage_log_ns;
 	size_t bytes;				/* size of its parts before compression */
 
-	struct buf part;			/* while it is made */
-	struct strobe_wire_message *messages;	/* in it; since it moves while it grows, they say only where their sections are */
+	struct buf part;			/* the part being built */
+	struct strobe_wire_message *messages;	/* messages in `part`; offsets of their sections only, since the
+						 * buffer moves while it grows */
 	size_t message_count, message_capacity;
 	struct window_series series;
 
@@ -37,7 +38,7 @@ struct window {
  * is invalid. */
 int window_parse(struct window *w, const char *bytes, size_t n, uint64_t *ret_samples);
 
-/* Adds the messages in w->messages, whose bytes begin there, to the window, and empties the list. */
+/* Adds the messages in w->messages, whose bytes begin at `bytes`, to the window, and empties the list. */
 void window_add_parsed(struct window *w, const char *bytes);
 
 #endif

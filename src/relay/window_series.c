@@ -39,7 +39,7 @@ void window_series_done(struct window_series *s)
 	s->capacity = 0;
 }
 
-/* With the host's name, unless they say one. */
+/* Adds the name of the host, unless there is a label `host`. */
 static void add_host(const struct window_series *s, struct labels *labels)
 {
 	if (*s->host && !labels_get(labels, "host") && labels->count < STROBE_WIRE_LABELS)
@@ -64,7 +64,7 @@ static void put_key(struct buf *key, const struct strobe_wire_message *m, const 
 	labels_put(labels, key);
 }
 
-/* The number of the message's series, made if it is new. */
+/* Returns the number of the message's series, adding it if it is new. */
 static uint32_t series_of(struct window_series *s, const struct strobe_wire_message *m)
 {
 	_cleanup_(buf_done) struct buf key = { 0 };

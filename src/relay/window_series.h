@@ -18,9 +18,9 @@ struct series {
 	uint64_t samples;
 };
 
-/* Open for reading; `list` is right after window_series_merge. */
+/* Members may be read; `list` is valid after window_series_merge. */
 struct window_series {
-	const char *host;			/* a label of what has none; "" adds none */
+	const char *host;			/* label for messages without a host; "" adds none */
 	struct intern keys;			/* a key's number is that of its series */
 	struct series *list;
 	size_t count, capacity;

@@ -22,12 +22,12 @@ static void put_time(struct json *j, const char *key, int64_t ns)
 		json_str(j, NULL);
 }
 
-static void put_dropped(struct json *j, uint64_t queue_full, uint64_t unfit)
+static void put_dropped(struct json *j, uint64_t queue_full, uint64_t rejected)
 {
 	json_key(j, "dropped");
 	json_open_object(j);
 	put_u64(j, "queue_full", queue_full);
-	put_u64(j, "unfit", unfit);
+	put_u64(j, "rejected", rejected);
 	json_end(j);
 }
 
@@ -40,7 +40,7 @@ static void put_samples(struct json *j, const struct collector_counters *c, cons
 	put_u64(j, "received", t.received);
 	put_u64(j, "stored", t.stored);
 	put_u64(j, "queued", t.queued);
-	put_dropped(j, t.dropped_queue, t.dropped_unfit);
+	put_dropped(j, t.dropped_queue, t.dropped_rejected);
 	json_key(j, "dropped_by_senders");
 	json_open_object(j);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
@@ -79,7 +79,7 @@ static void put_runs(struct json *j, const struct collector_counters *c, uint64_
 	json_open_object(j);
 	put_u64(j, "queue_full", c->runs_dropped_queue);
 	put_u64(j, "conflict", c->runs_dropped_conflict);
-	put_u64(j, "unfit", c->runs_dropped_unfit);
+	put_u64(j, "rejected", c->runs_dropped_rejected);
 	json_end(j);
 	json_key(j, "dropped_by_senders");
 	json_open_object(j);
@@ -239,7 +239,7 @@ static void put_sink_runs(struct json *j, const struct sink_counters *c)
 	json_open_object(j);
 	put_u64(j, "queue_full", c->runs_dropped_queue);
 	put_u64(j, "conflict", c->runs_dropped_conflict);
-	put_u64(j, "unfit", c->runs_dropped_unfit);
+	put_u64(j, "rejected", c->runs_dropped_rejected);
 	json_end(j);
 	json_end(j);
 }
@@ -267,7 +267,7 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	put_u64(j, "handed", t.handed);
 	put_u64(j, "stored", t.stored);
 	put_u64(j, "queued", t.queued);
-	put_dropped(j, t.dropped_queue, t.dropped_unfit);
+	put_dropped(j, t.dropped_queue, t.dropped_rejected);
 	json_end(j);
 	put_sink_runs(j, c);
 	put_u64(j, "queue_bytes", c->queue_bytes);

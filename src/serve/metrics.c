@@ -348,7 +348,7 @@ static void put_sink_samples(struct buf *out, const struct server_sink *sinks, s
 	for (size_t i = 0; i < n; i++) {
 		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "queue_full",
 			t[i].dropped_queue);
-		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "unfit", t[i].dropped_unfit);
+		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "rejected", t[i].dropped_rejected);
 	}
 	free(t);
 }
@@ -500,7 +500,7 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 		of_source(out, "strobe_peers_unlabelled_total", sources[i], NULL, sources[i]->counters.peers_unlabelled);
 }
 
-/* received = stored + queued + dropped as queue_full and unfit, exactly. */
+/* received = stored + queued + dropped as queue_full and rejected, exactly. */
 static void put_collector(struct buf *out, const struct collector_counters *c, const struct source *pushes)
 {
 	struct collector_tally t = tally_collector(c);
@@ -510,9 +510,9 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	       "Samples that a sink has stored and that no sink still queues; strobe_sink_samples_stored_total has each sink's.");
 
 	family(out, "strobe_samples_dropped_total", "counter",
-	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
+	       "Samples lost: queue_full and rejected here, all other reasons by the PHP processes before sending.");
 	labeled(out, "strobe_samples_dropped_total", "reason", "queue_full", t.dropped_queue);
-	labeled(out, "strobe_samples_dropped_total", "reason", "unfit", t.dropped_unfit);
+	labeled(out, "strobe_samples_dropped_total", "reason", "rejected", t.dropped_rejected);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labeled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
 
@@ -560,11 +560,11 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
 	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
-	       "Runs lost: queue_full, conflict and unfit here, killed with their PHP process, all other reasons by "
+	       "Runs lost: queue_full, conflict and rejected here, killed with their PHP process, all other reasons by "
 	       "the PHP processes before sending.");
 	labeled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
 	labeled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
-	labeled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
+	labeled(out, "strobe_runs_dropped_total", "reason", "rejected", c->runs_dropped_rejected);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labeled(out, "strobe_runs_dropped_total", "reason", strobe_drop_name(i), c->sender_run_drops[i]);
 	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs queued for their commit.");

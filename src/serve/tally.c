@@ -53,8 +53,11 @@ struct sink_tally tally_sink(const struct sink_counters *counters)
 {
 	struct sink_counters *c = (struct sink_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_handed, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue,
-		&c->samples_dropped_unfit,
+		&c->samples_handed,
+		&c->samples_stored,
+		&c->samples_queued,
+		&c->samples_dropped_queue,
+		&c->samples_dropped_rejected,
 	};
 	uint64_t v[NUMBERS];
 
@@ -66,8 +69,11 @@ struct collector_tally tally_collector(const struct collector_counters *counters
 {
 	struct collector_counters *c = (struct collector_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_received, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue,
-		&c->samples_dropped_unfit,
+		&c->samples_received,
+		&c->samples_stored,
+		&c->samples_queued,
+		&c->samples_dropped_queue,
+		&c->samples_dropped_rejected,
 	};
 	uint64_t v[NUMBERS];
 

@@ -14,11 +14,11 @@ struct source_tally {
 };
 
 struct sink_tally {
-	uint64_t handed, stored, queued, dropped_queue, dropped_unfit;	/* handed is the sum of the others */
+	uint64_t handed, stored, queued, dropped_queue, dropped_rejected;	/* handed is the sum of the others */
 };
 
 struct collector_tally {
-	uint64_t received, stored, queued, dropped_queue, dropped_unfit;	/* likewise */
+	uint64_t received, stored, queued, dropped_queue, dropped_rejected;	/* the same */
 };
 
 struct source_tally tally_source(const struct source_counters *c);

@@ -148,7 +148,7 @@ TEST(each_source_and_each_sink_has_its_sum)
 	sink_counters.samples_stored = 30;
 	sink_counters.samples_queued = 14;
 	sink_counters.samples_dropped_queue = 5;
-	sink_counters.samples_dropped_unfit = 1;
+	sink_counters.samples_dropped_rejected = 1;
 	put(&s, &out);
 	CHECK(strstr(out.data, "strobe_source_samples_in_flight{source=\"unix:/run/a\\\"b\\\\c") != NULL);
 	check_line(out.data, "strobe_sink_samples_handed_total{sink=\"sqlite:/a\"} 50");

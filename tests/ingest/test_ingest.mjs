@@ -352,7 +352,7 @@ await test("a receiver that is away gets its samples later and one that refuses 
 	same((await sink()).counts["export_retried_requests_total"], 2, "retries");
 	answers = [[400, {}]];
 	await post(sender, "/ingest?name=shop.wall", "main;work 8\n");
-	await until(async () => (await sink()).samples.dropped.unfit === 8, "what is refused for ever is dropped");
+	await until(async () => (await sink()).samples.dropped.rejected === 8, "what is refused for ever is dropped");
 	same((await sink()).counts["export_refused_samples_total"], 8, "and counted");
 	receiver.close();
 });

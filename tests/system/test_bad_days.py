@@ -75,7 +75,7 @@ def a_full_disk_under_the_store_the_logs_and_the_spool_loses_nothing_once_there_
                 fill(disk)
                 send(500, 2500)
                 check(wait_for(lambda: all(k['failing'] for k in c.sums()['sinks'])), f'all of them fail: {c.status()["sinks"]}')
-                check(c.status()['samples']['dropped'] == {'queue_full': 0, 'unfit': 0}, 'nothing is dropped')
+                check(c.status()['samples']['dropped'] == {'queue_full': 0, 'rejected': 0}, 'nothing is dropped')
                 os.unlink(f'{disk}/ballast')
                 check(wait_for(lambda: stored() == [2500] * 3), f'what waited is stored with space again: {stored()}')
                 send(2500, 3000)

@@ -23,7 +23,7 @@ def stored(d, count, seconds=60):
     """Waits until so many samples are stored; says whether the sums are exact."""
     wait_for(lambda: samples(d)['stored'] >= count, seconds)
     s = samples(d)
-    dropped = s['dropped']['queue_full'] + s['dropped']['unfit']
+    dropped = s['dropped']['queue_full'] + s['dropped']['rejected']
     return check(s['stored'] == count and s['received'] == s['stored'] + s['queued'] + dropped,
                  f'{count} samples are stored and the sum is exact: {s}')
 

@@ -1,11 +1,338 @@
-"""SIGHUP with a source that another one would replace: another group of a stream, a path that does not exist, a file that was rotated."""
+"""SIGHUP and sources: the same input by another path or with other parameters, standard input, listeners, and groups of streams."""
 import os
 import signal
+import sqlite3
+import subprocess
+import threading
 import time
 
-from collector import Collector, total, write, write_config
-from redis_server import RedisServer
-from strobe_test import Directory, check, main, test, wait_for
+from collector import Collector, arclamp_config, logged, publish, total, write, write_config
+from redis_server import Client, RedisServer, free_port
+from strobe_test import STROBE, Directory, check, main, test, wait_for
+from wire import connect, message
+
+
+@test
+def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
+    with Directory() as directory, RedisServer() as redis:
+        config, log, sent, over = f'{directory}/c.yaml', f'{directory}/x.log', [0, 0], threading.Event()
+
+        def configure(n):
+            write_config(config, to=[f'sqlite:{directory}/a'],
+                         **{'from': [redis.url(f'?stream=s&label.n={n}'), f'file:{log}?label.n={n}']})
+
+        def send():
+            client = redis.connect()
+            while not over.wait(0.02):
+                client.pipeline([('XADD', 's', '*', 'line', f'index.php;t{i} 1') for i in range(20)])
+                write(log, ''.join(f'index.php;u{i} 1\n' for i in range(20)))
+                sent[0], sent[1] = sent[0] + 20, sent[1] + 20
+            client.close()
+
+        configure(0)
+        with Collector(directory, '-c', config) as c:
+            sender = threading.Thread(target=send)
+            sender.start()
+            for n in range(1, 4):
+                time.sleep(0.7)
+                configure(n)
+                c.hup('reloaded the configuration; sources: 2, sinks: 1')
+            check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
+                  f'both are read with the last parameters: {c.lines}')
+            time.sleep(0.3)
+            over.set()
+            sender.join()
+            check(wait_for(lambda: c.sink(f'sqlite:{directory}/a')['samples']['stored'] == sum(sent)),
+                  f'{sent} were sent: {c.status()["sinks"]}')
+            time.sleep(1.2)
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == sum(sent), 'each counts once')
+
+
+@test
+def a_file_that_was_renamed_is_the_same_source_after_sighup():
+    for wait, moved in ((0, 'php.log'), (1, 'php.log'), (1, 'sub/php.log')):
+        with Directory() as directory:
+            config, old, new = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/{moved}'
+            os.mkdir(f'{directory}/sub')
+            write(old, 'main;a 1\n' * 100)
+            write_config(config, **{'from': [f'file:{old}'], 'to': [f'sqlite:{directory}/a']})
+            with Collector(directory, '-c', config) as c:
+                check(wait_for(lambda: c.sums()['samples']['stored'] == 100), f'read at first: {c.sums()}')
+                os.rename(old, new)
+                time.sleep(wait)
+                write(new, 'main;a 1\n' * 7)
+                write_config(config, **{'from': [f'file:{new}'], 'to': [f'sqlite:{directory}/a']})
+                c.hup('reloaded the configuration')
+                write(new, 'main;a 1\n' * 5)
+                check(wait_for(lambda: c.sums()['samples']['stored'] >= 112), f'the lines written since: {c.sums()} {c.lines}')
+                time.sleep(1)
+                check(c.sums()['samples']['stored'] == 112, f'each once: {c.sums()} {c.lines}')
+                check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
+    with Directory() as directory:
+        config, log = f'{directory}/c.yaml', f'{directory}/x.log'
+        os.symlink(directory, f'{directory}/link')
+        os.mkdir(f'{directory}/sub')
+        os.symlink('x.log', f'{directory}/alias.log')
+        file, linked, alias, hard = f'file:{log}', f'file:{directory}/link/x.log', f'file:{directory}/alias.log', f'file:{directory}/hard'
+        paths = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', f'file:{directory}/sub/../x.log', linked,
+                 alias, hard, file]
+        one_file = f'{file} and {linked} are one file, whose lines would count twice; remove one of them'
+        sent = 0
+
+        def configure(*sources, sink='a'):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/{sink}']})
+
+        def start(*sources):
+            configure(*sources, sink='b')
+            return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20).stderr
+
+        def send(n, path=log):
+            nonlocal sent
+            write(path, 'main;a 1\n' * n)
+            sent += n
+
+        def is_read(c, already=0):
+            check(wait_for(lambda: c.sums()['samples']['stored'] == sent - already), f'each line counts once: {sent} {c.sums()} {c.lines}')
+            time.sleep(0.5)
+            check(c.sums()['samples']['stored'] == sent - already, f'and no more come: {sent} {c.sums()} {c.lines}')
+
+        check('is already read' in start(file, paths[0]), 'twice in one list it is refused')
+        check(one_file in start(file, linked), 'through a link as well, before the file is there')
+        send(100)
+        check(one_file in start(file, linked), 'and once it is')
+        os.link(log, f'{directory}/hard')
+        configure(file)
+        with Collector(directory, '-c', config) as c:
+            for other in paths:
+                is_read(c)
+                configure(other)
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [other]), f'{c.status()["sources"]}')
+                send(1)
+            for other in paths:                           # gone in between
+                is_read(c)
+                configure(f'unix:{directory}/s')
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: not any('file:' in s['url'] for s in c.status()['sources'])), f'{c.status()["sources"]}')
+                send(10)
+                configure(other)
+                c.hup('reloaded the configuration')
+            is_read(c)
+            configure(file, linked)
+            c.hup(f'was not applied: {config}:1: {one_file}')
+            check(c.stop() == 0, 'it ends with 0')
+        for other in paths:
+            before = sent
+            send(5)
+            configure(other)
+            with Collector(directory, '-c', config) as c:
+                is_read(c, before)
+                send(5)
+                is_read(c, before)
+                check(c.stop() == 0, 'it ends with 0')
+        before = sent
+        send(20)
+        os.rename(log, f'{log}.1')
+        send(30)
+        configure(linked)
+        with Collector(directory, '-c', config) as c:
+            is_read(c, before)
+            os.rename(log, f'{log}.2')                    # while it is given another path
+            send(3, f'{log}.2')
+            send(4)
+            configure(alias)
+            c.hup('reloaded the configuration')
+            send(5)
+            is_read(c, before)
+            check(c.stop() == 0, 'it ends with 0')
+        stored = total(directory, f'{directory}/a')
+        check(stored == sent, f'nothing is lost or doubled: {stored} of {sent}')
+
+
+@test
+def a_socket_in_another_spelling_is_the_same_source():
+    with Directory() as directory:
+        config = f'{directory}/c.yaml'
+        os.symlink(directory, f'{directory}/link')
+        paths = [f'{directory}/s', f'{directory}/./s', f'{directory}/link/s', f'{directory}//s']
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        for path in paths[1:]:
+            configure(f'unix:{paths[0]}', f'unix:{path}')
+            done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20)
+            check(done.returncode == 2 and f'unix:{path} and unix:{paths[0]} ({config}:1) are the same source' in done.stderr, f'{path}: {done.stderr}')
+        configure(f'unix:{paths[0]}')
+        with Collector(directory, '-c', config) as c:
+            inode = os.stat(paths[0]).st_ino
+            for path in [*paths[1:], paths[0]]:
+                for source in (f'unix:{path}', path):
+                    configure(source)
+                    c.hup('reloaded the configuration; sources: 1')
+            configure(f'unix:{paths[0]}', paths[2])
+            c.hup(f'was not applied: {config}:1: {paths[2]} and unix:{paths[0]} ({config}:1) are the same source')
+            check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
+            check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
+    with Directory() as directory:
+        config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
+        write_config(config, **sinks, **{'from': [f'{directory}/s?label.dc=x']})       # a bare path is what it says
+        with Collector(directory, '-c', config) as c:
+            for url in (f'unix:{directory}/t?label.dc=x', f'unix:{directory}/s?label.dc=x'):
+                write_config(config, **sinks, **{'from': [url]})
+                c.hup(f"was not applied: {config}:1: '{url}': a socket takes no parameters")
+            check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
+                  f'{os.listdir(directory)}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
+    for text, stored in [('main;a 4\n', 7), ('', 3)]:
+        with Directory() as directory:
+            config, a, unix = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'unix:{directory}/s'
+            write_config(config, **{'from': ['-', unix], 'to': [a]})
+            write(f'{directory}/in', text)
+            with open(f'{directory}/in') as given:
+                c = Collector(directory, '-c', config, stdin=given)
+                c.start()
+            check(wait_for(lambda: c.status()['sources'][0]['state'] == 'ended'), 'standard input has ended')
+            connect(f'{directory}/s').send(message({('main',): 3}))
+            check(wait_for(lambda: c.sums()['samples']['received'] == stored), 'it goes on for the other source')
+            write_config(config, **{'from': ['-'], 'to': [a]})
+            c.hup('stdin reached EOF and no other source is configured; exiting')
+            check(wait_for(lambda: c.process.poll() is not None), 'it ends by itself')
+            check(c.stop() == 0 and f' with {stored} samples: {stored} stored' in c.lines[-1], f'and says what came: {c.lines}')
+            check(total(directory, f'{directory}/a') == stored, 'all is stored')
+
+
+@test
+def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
+    with Directory() as directory:
+        config, a, log = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'{directory}/x.log'
+        write_config(config, **{'from': ['-', f'file:{log}'], 'to': [a]})
+        write(log, 'main;a 1\n')
+        c = Collector(directory, '-c', config, stdin=subprocess.DEVNULL)
+        c.start()
+        check(wait_for(lambda: c.sink(a)['samples']['stored'] == 1), 'the file is read')
+        day = next(name for name in os.listdir(f'{directory}/a') if name.endswith('.db'))
+        lock = sqlite3.connect(f'{directory}/a/{day}', isolation_level=None)
+        lock.execute('BEGIN IMMEDIATE')               # data read from the file cannot be stored meanwhile
+        write(log, 'main;a 2\n')
+        check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
+        write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
+        c.hup('reloaded the configuration; sources: 2, sinks: 1')
+        os.unlink(log)
+        os.mkdir(log)
+        lock.close()
+        check(wait_for(lambda: c.process.poll() is not None), f'it ends by itself: {c.lines}')
+        check(any('a source of the new configuration was not added' in line for line in c.lines), f'and says why: {c.lines}')
+        check(c.stop() == 0, 'with 0')
+
+
+@test
+def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
+    with Directory() as directory, RedisServer() as redis:
+        config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
+        other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
+        local = stream.replace('127.0.0.1', 'localhost')
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        configure(file, stream)
+        with Collector(directory, '-c', config) as c:
+            for sources, twice in [
+                    ([f'{file}?channel=a', f'{file}?channel=b', stream], f'{file}?channel=b'),
+                    ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2'),
+                    ([file, stream, local], local),
+                    ([file, stream, redis.url('?channel=x'), redis.url('?channel=x').replace('127.0.0.1', 'localhost')], None),
+                    ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
+                configure(*sources)
+                sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
+                            f"{sources[3]}: {sources[2]} already subscribes to the channel 'x'")
+                c.hup(f'was not applied: {config}:1: {sentence}')
+                check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
+                done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                      capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
+                check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
+            configure(file, local)
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
+            check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'by its other name: {c.lines}')
+            check(sum('added source' in line for line in c.lines) == 1, f'after the other is closed: {c.lines}')
+            configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
+            configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
+            check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
+            write(f'{directory}/x.log', 'main;a 3\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_reads_them_again():
+    with Directory() as directory:
+        port = free_port()
+        config = arclamp_config(directory, port)
+        with Collector(directory, '--arclamp', config, '--from', f'resp://127.0.0.1:{port}?idle=60') as c:
+            client = Client(port)
+            check(client.command('PUBLISH', 'excimer', 'index.php;main 1') == 1, 'what redis_channel names is taken')
+            check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
+            text = open(config).read()
+            write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
+            client = Client(port)
+            check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
+            check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
+                  f'what was taken is logged: {logged(directory)}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def sighup_takes_an_address_over_only_from_a_listener_that_goes():
+    with Directory() as directory:
+        config, port = f'{directory}/c.yaml', free_port()
+        unix, resp, other = f'unix:{directory}/s', f'resp://127.0.0.1:{port}', f'resp://localhost:{port}'
+        store = {'to': [f'sqlite:{directory}/a']}
+        write_config(config, **store, **{'from': [unix, resp]})
+        with Collector(directory, '-c', config) as c:
+            page = int(c.url.rstrip('/').rsplit(':', 1)[1])
+
+            def one_line_is_taken(total):
+                publish(port, ['index.php;main 1'])
+                return wait_for(lambda: c.sums()['samples']['received'] == total)
+
+            for sources, sentence in [
+                    ([unix, resp, other], f'cannot listen on {other}: the source {resp} already listens there; remove one of them'),
+                    ([unix, other, f'resp://127.1:{port}'], 'already listens there; remove one of them'),
+                    ([unix, resp, f'resp://127.0.0.1:{page}'], f'cannot listen on resp://127.0.0.1:{page}: Address already in use'),
+                    # Addresses earlier in the list are open by then and have to be given back.
+                    ([unix, f'{resp}?channel=x', 'unix:/nonexistent/x'], "cannot listen in '/nonexistent'"),
+                    ([unix, f'{resp}?channel=x', f'resp://127.0.0.1:{page}'], 'Address already in use')]:
+                write_config(config, **store, **{'from': sources})
+                c.hup(sentence)
+                check('was not applied' in c.lines[-1], f'and nothing has changed: {c.lines[-1]}')
+                check([s['url'] for s in c.status()['sources']] == [unix, resp], f'{c.status()["sources"]}')
+                check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
+            check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
+            write_config(config, **store, **{'from': [unix, other]})
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
+            check(one_line_is_taken(6), 'another spelling alone takes the address over')
+            check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
+            check(c.stop() == 0, 'it ends with 0')
 
 
 @test

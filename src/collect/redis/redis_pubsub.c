@@ -39,13 +39,13 @@ struct pubsub {
 	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the current message */
 	char *names;				/* all names, for people */
 	bool logged_bad;				/* an invalid line was logged */
-	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
+	/* State of the server at the last subscription, to count missed messages when reconnecting. */
 	char run_id[RUN_ID_MAX + 1];
 	uint64_t published;			/* messages, on all channels, since it started */
-	uint64_t arrived;			/* since then */
+	uint64_t arrived;			/* messages that arrived since then */
 	int64_t lost_ns;			/* when the connection was lost, monotonic; 0: it never was */
-	uint64_t hung;				/* number of times that it did not answer */
-	bool same_run;				/* it has not been started again since */
+	uint64_t hung;				/* number of times that the server did not answer */
+	bool same_run;				/* the server has not been restarted since */
 	uint64_t missed;
 	char *logged;				/* the last trouble that was logged; NULL once it has subscribed */
 };
@@ -122,12 +122,12 @@ static void on_push(struct redis_connection *c, const struct redisReply *r, void
 
 static void subscribe_to(struct pubsub *p, const struct list *l)
 {
-	assert(!l->count || l->words[0]);		/* list_begin has put the command there */
+	assert(!l->count || l->words[0]);		/* set by list_begin */
 	if (l->count)
 		redis_connection_subscribe(p->connection, (int)l->count + 1, (const char *const *)l->words, l->sizes);
 }
 
-/* "…\r\nname:VALUE\r\n…"; NULL if it is not there. */
+/* Returns the value in "…\r\nname:VALUE\r\n…"; NULL if it is missing. */
 static const char *info_value(const redisReply *reply, const char *name)
 {
 	const char *p = reply && reply->type == REDIS_REPLY_STRING ? strstr(reply->str, name) : NULL;
@@ -185,8 +185,8 @@ static void on_lost(struct redis_connection *c, void *data)
 	p->hung = redis_connection_counters(c)->hung;
 }
 
-/* The connection is reported once subscribed: a user who may connect and not subscribe would cause a report each
- * time. */
+/* Reports losses only. The connection is reported once subscribed; a user without the right to subscribe would cause
+ * a report at each attempt. */
 static void on_state(void *data, bool is_up, const char *text)
 {
 	struct pubsub *p = data;
@@ -220,6 +220,7 @@ static void list_begin(struct list *l, const char *command)
 {
 	if (!l->count)
 		return;
+	assert(!l->words[0]);
 	l->words[0] = xstrdup(command);
 	l->sizes[0] = strlen(command);
 }
@@ -267,7 +268,7 @@ static int set_parameter(struct pubsub *p, const struct redis_url *u, const char
 			       name, redis_url_own_names(u));
 }
 
-/* Redis sends a message once for each subscription that it fits, and each copy would be counted. */
+/* Redis sends a message once per matching subscription, and each copy would count. */
 static int check_overlap(const struct list *patterns, const struct list *words, const char *what, struct err *err)
 {
 	for (size_t i = 1; patterns->count && i <= patterns->count; i++)
@@ -315,7 +316,7 @@ static bool is_same_server(const struct pubsub *a, const struct pubsub *b)
 	return !strcmp(a->host, b->host) && (a->port == b->port || address_is_path(a->host));
 }
 
-/* Returns the first word that both have; NULL if none. */
+/* Returns the first common word; NULL if there is none. */
 static const char *find_common(const struct list *a, const struct list *b)
 {
 	for (size_t i = 1; a->count && i <= a->count; i++)
@@ -352,7 +353,7 @@ static const char *pattern_of_both(const struct pubsub *a, const struct pubsub *
 	return word ? word : included_word(&b->patterns, &a->patterns);
 }
 
-/* Redis sends each a copy, and each would be counted. */
+/* Redis sends a copy to each subscriber, and each copy would count. */
 static int check_other(const struct pubsub *p, const struct source *base, struct err *err)
 {
 	const struct pubsub *other = (const struct pubsub *)base;
@@ -389,6 +390,7 @@ static char *name_all(const struct list *a, const struct list *b)
 	const size_t all = a->count + b->count, shown = all > 4 ? 3 : all;
 	struct buf text;
 
+	assert(all > 0);
 	buf_init(&text);
 	for (size_t i = 0; i < shown; i++) {
 		const char *word = i < a->count ? a->words[i + 1] : b->words[i - a->count + 1];

@@ -25,7 +25,8 @@ static bool redis_source_acknowledges(const char *url)
 	return is_stream(url, &err) > 0;
 }
 
-/* Later, at a connection, a file that cannot be read would only be logged, with a source that was replaced gone. */
+/* Checks at the opening that files can be read. A failure at a later connection would only be logged, when the
+ * replaced source is already closed. */
 static int check_files(const char *url, struct err *err)
 {
 	struct redis_url u;

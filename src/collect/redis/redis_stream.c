@@ -29,7 +29,7 @@ static bool all_read(const struct redis_stream *s)
 	return true;
 }
 
-/* Equal except for the text in parentheses: commands refused for the same reason are logged once. */
+/* Compares up to the text in parentheses, so that commands refused for the same reason are logged once. */
 static bool is_same_text(const char *a, const char *b)
 {
 	const char *a_end = strstr(a, " ("), *b_end = strstr(b, " (");
@@ -84,7 +84,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 
 /* --- Asking --- */
 
-/* In a list of all, since a connection that is freed answers none. */
+/* Kept in a list, since a connection that is freed calls no reply functions. */
 struct pending_command {
 	struct stream_key *key;
 	unsigned generation;
@@ -112,8 +112,8 @@ static void command_free(struct pending_command *q)
 	free(q);
 }
 
-/* The key is on another node. Commands that go there at once are answered with MOVED again until all of it has
- * moved. */
+/* Follows a key to another node, at once or, if MOVED names the same node, later: during a migration nodes answer
+ * with MOVED until it is complete. */
 static void redirect(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
@@ -133,7 +133,7 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 
 /* Returns true if the reply is unusable and the key restarts. While a slot moves, the lease may do so before the
  * stream, and must not take it along. */
-static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
+static bool restarts_key(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
 {
 	enum redis_problem p = redis_problem(reply);
 
@@ -158,7 +158,7 @@ static void answered(struct redis_connection *c, const redisReply *reply, void *
 	stream_reply_fn *fn = q->fn;
 
 	command_free(q);
-	if (counts && !begins_anew(k, reply, fn) && fn)
+	if (counts && !restarts_key(k, reply, fn) && fn)
 		fn(k, reply);
 }
 
@@ -239,7 +239,7 @@ static bool is_used(const struct redis_stream *s, unsigned node)
 	return false;
 }
 
-/* A connection alone does not tell the state of the streams. */
+/* Reports a lost connection. A ready one is reported when all streams are being read. */
 static void node_state(void *data, bool is_up, const char *text)
 {
 	struct stream_node *n = data;
@@ -279,6 +279,7 @@ static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 		s->nodes[s->node_count]->number = (unsigned)s->node_count;
 		s->node_count++;
 	}
+	assert(s->nodes[number]->number == number);
 	if (!s->nodes[number]->connection)
 		connect_node(s, s->nodes[number]);
 	return s->nodes[number];

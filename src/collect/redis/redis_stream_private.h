@@ -33,11 +33,11 @@ struct stream_options {
 	struct source_hints hints;
 };
 
-/* `ret` is to be done also after an error. */
+/* Call stream_options_done also after an error. */
 int stream_options_parse(const char *url, struct stream_options *ret, struct err *err);
 void stream_options_done(struct stream_options *o);
 
-/* One call of ack; `left` of its ack tokens are not confirmed yet. */
+/* One call of `ack`, of whose ack tokens `left` are not confirmed yet. */
 struct ack_call {
 	size_t count, left;
 	struct ack_call *next;
@@ -53,12 +53,12 @@ enum key_phase {
 struct redis_stream;
 struct redis_client;
 
-/* The record of a batch, as it was read from Redis. */
+/* The record of a batch, as read from Redis. */
 struct stream_record {
 	struct batch_record content;		/* one share */
 	struct stream_id_set ids;
 	struct stream_id first, last;
-	bool adopted;				/* the collector knows it */
+	bool adopted;				/* the collector has been notified of it */
 	bool claimed;				/* in this round */
 };
 
@@ -67,21 +67,21 @@ struct stream_key {
 	struct redis_stream *source;
 	char *name, *lease;
 	unsigned number, node;
-	bool asking;			/* the node is importing the slot: each command follows ASKING */
+	bool asking;			/* the node is importing the slot: each command is preceded by ASKING */
 
 	enum key_phase phase;
 	unsigned generation;		/* replies to commands sent before it changed are ignored */
 	int64_t retry_ns;		/* monotonic */
-	bool group_made;		/* or found, in this life */
+	bool group_made;		/* the group was created or found by this process */
 	bool is_reading;		/* an XREADGROUP is in flight */
 	bool may_be_behind;		/* the last one returned as many entries as requested */
 	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
-	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
+	struct stream_id last;		/* the last entry handed over of those that arrived in order */
 	struct stream_id cursor;	/* position in KEY_PENDING */
-	unsigned count;			/* entries to ask for at once */
+	unsigned count;			/* entries to request at once */
 
-	/* handed over or bad, and not known to be acknowledged */
+	/* handed over or rejected, and not confirmed as acknowledged */
 	struct stream_id_set in_flight;
 	/* finished entries */
 	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;
@@ -92,16 +92,17 @@ struct stream_key {
 	uint64_t lag, lost, lost_unlogged;
 	int64_t next_lost_log_ns;
 	bool is_claiming;
-	char *claim_from;			/* a consumer that is gone */
+	char *claim_from;			/* the dead consumer whose entries are being claimed */
 	struct stream_id *claims;		/* requested, until their content arrives */
 	size_t claim_count, claim_capacity, claim_at, claimed;
 	void (*claims_read)(struct stream_key *k);
-	struct stream_id *listed;		/* pending of `claim_from`, and not read yet */
+	struct stream_id *listed;		/* pending entries of `claim_from` that have not been read yet */
 	size_t listed_count, listed_capacity, listed_lost;
-	struct stream_record *records;		/* when they were last read */
+	struct stream_record *records;		/* the records as last read */
 	size_t record_count, record_capacity, records_checked;
 	void (*records_read)(struct stream_key *k);
-	uint64_t *ended;			/* batches whose records are to be deleted; the first of them were sent */
+	uint64_t *ended;			/* batches whose records have to be deleted; `ended_sent` of them
+						 * are requested */
 	size_t ended_count, ended_sent, ended_capacity;
 	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
 	struct stream_id trim_to;
@@ -123,7 +124,7 @@ struct redis_stream {
 	char token[17];				/* marks our leases */
 	struct watch timer;
 	struct cluster cluster;
-	struct stream_node **nodes;		/* by the numbers of `cluster` */
+	struct stream_node **nodes;		/* indexed by node number in `cluster` */
 	size_t node_count, node_capacity;
 	struct stream_key *keys;
 	unsigned key_count;
@@ -136,7 +137,7 @@ struct redis_stream {
 		bool failing;
 	} recorder;
 
-	struct pending_command *commands;	/* that have no answer yet */
+	struct pending_command *commands;	/* commands without a reply yet */
 	struct ack_call *first_call, **last_call;
 	uint64_t confirmed;
 
@@ -144,7 +145,7 @@ struct redis_stream {
 	size_t field_capacity;
 	bool logged_bad, logged_lease, logged_trim, logged_up, logged_records;
 	int64_t map_ns;				/* when the map of the cluster may be requested again */
-	char *trouble;				/* problem of a key, for people; NULL: none */
+	char *trouble;				/* problem of a key, to be shown; NULL: none */
 };
 
 /* --- redis_stream.c --- */
@@ -173,7 +174,7 @@ void stream_key_read(struct stream_key *k);			/* if there is room */
 /* Tells the collector that everything delivered to us before has been handed over, if that is so for all keys. */
 void stream_caught_up(struct redis_stream *s);
 
-/* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
+/* Hands an entry over; `fields` is NULL if the entry no longer exists. */
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
 
 /* Parses an entry of an answer: its id and fields. False if malformed. */
@@ -183,10 +184,11 @@ bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisR
 
 void stream_ack(struct source *s, const struct ack_token *tokens, size_t n);
 uint64_t stream_confirmed(struct source *s);
-void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, without an owner */
-void stream_acks_send(struct stream_key *k);			/* those that wait */
-void stream_acks_again(struct stream_key *k);			/* all of them must be sent again */
-void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
+void stream_ack_one(struct stream_key *k, struct stream_id id);	/* immediately, for entries that the collector does
+								 * not have */
+void stream_acks_send(struct stream_key *k);			/* sends pending acknowledgements */
+void stream_acks_reset(struct stream_key *k);			/* marks all as unsent */
+void stream_acks_at_end(struct redis_stream *s);		/* waits some seconds for Redis */
 
 /* --- stream_records.c --- */
 
@@ -194,9 +196,10 @@ void stream_records_init(struct redis_stream *s);		/* its keys have their names 
 void stream_records_done(struct redis_stream *s);
 bool stream_record(struct source *s, uint64_t batch_id, const struct buf *record);
 void stream_forget(struct source *s, uint64_t batch_id);
-void stream_records_send(struct stream_key *k);			/* deletes those that wait for it */
+void stream_records_send(struct stream_key *k);			/* sends pending deletions */
 void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
-void stream_records_check(struct stream_key *k);		/* deletes those of finished batches; nothing is claimed meanwhile */
+void stream_records_check(struct stream_key *k);		/* deletes records of finished batches; nothing may
+								 * be claimed meanwhile */
 void stream_records_free(struct stream_key *k);
 
 /* The record that contains this entry; NULL: none does. */
@@ -213,7 +216,7 @@ void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 
 /* --- stream_maintenance.c --- */
 
-/* The value behind a name in a list of names and values; NULL without it. */
+/* Returns the value of a name in a list of names and values; NULL if it is missing. */
 const redisReply *stream_value_of(const redisReply *list, const char *name);
 
 void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */

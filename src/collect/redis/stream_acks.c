@@ -1,4 +1,4 @@
-/* stream_acks.c: entries that are done with, until Redis has said that it knows. */
+/* stream_acks.c: acknowledges finished entries, until Redis has confirmed it. */
 #include "redis_stream_private.h"
 
 #include "redis_client.h"
@@ -11,7 +11,7 @@
 
 #define ACKS_AT_ONCE	500u
 #define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* timeout of one request; the loop waits for it */
-#define END_MOST_NS	(3 * NS_PER_SECOND)	/* for all together */
+#define END_MOST_NS	(3 * NS_PER_SECOND)	/* for all requests together */
 
 static void confirm_calls(struct redis_stream *s)
 {
@@ -50,7 +50,7 @@ static void confirm(struct stream_key *k, size_t n)
 		struct stream_ack *a = &k->acks[k->ack_first++];
 
 		stream_id_set_remove(&k->in_flight, a->id);
-		assert(!a->call || a->call->left > 0);
+		assert((!a->call || a->call->left > 0) && s->base.counters.pending > 0);
 		if (a->call)
 			a->call->left--;
 		s->base.counters.acked++;
@@ -69,7 +69,7 @@ static void acked(struct stream_key *k, const redisReply *reply)
 	stream_acks_send(k);
 }
 
-/* XACK key group id …, into arrays of ACKS_AT_ONCE + 3. */
+/* Builds XACK key group id … in arrays of ACKS_AT_ONCE + 3. */
 static int command(const struct stream_key *k, size_t first, size_t n, char (*texts)[STREAM_ID_TEXT], const char **argv,
 		   size_t *sizes)
 {
@@ -88,7 +88,7 @@ static int command(const struct stream_key *k, size_t first, size_t n, char (*te
 	return argc;
 }
 
-/* One command at a time, so that its reply covers all that was sent. */
+/* Sends one command at a time, so that its reply covers everything sent. */
 void stream_acks_send(struct stream_key *k)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
@@ -104,7 +104,7 @@ void stream_acks_send(struct stream_key *k)
 	stream_send(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
 }
 
-void stream_acks_again(struct stream_key *k)
+void stream_acks_reset(struct stream_key *k)
 {
 	k->ack_sent = k->ack_first;
 }
@@ -141,7 +141,7 @@ uint64_t stream_confirmed(struct source *base)
 
 /* --- The end, when the loop turns no more --- */
 
-static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err *err)
+static bool ack_now(struct stream_key *k, struct redis_client *client, struct err *err)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
 	static const char *argv[ACKS_AT_ONCE + 3];
@@ -151,7 +151,7 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 		size_t n = k->ack_end - k->ack_first < ACKS_AT_ONCE ? k->ack_end - k->ack_first : ACKS_AT_ONCE;
 		redisReply *reply = NULL;
 
-		if (redis_client_command(asker, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
+		if (redis_client_command(client, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
 			return false;
 		k->ack_sent = k->ack_first + n;
 		if (reply->type == REDIS_REPLY_INTEGER)
@@ -163,14 +163,15 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 	return true;
 }
 
-/* The next owner of our name need not wait; except for entries in flight here, which it would receive. */
-static void give_up_lease(struct stream_key *k, struct redis_client *asker)
+/* Deletes the lease, so that the next consumer of our name need not wait for it to expire. Kept while entries are in
+ * flight, which that consumer would receive. */
+static void give_up_lease(struct stream_key *k, struct redis_client *client)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "
 		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->in_flight.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+	if (!k->in_flight.count && redis_client_commandf(client, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
 							 k->source->token) >= 0)
 		freeReplyObject(reply);
 }
@@ -178,7 +179,7 @@ static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 void stream_acks_at_end(struct redis_stream *s)
 {
 	int64_t until = clock_monotonic_ns() + END_MOST_NS;
-	struct redis_client *asker = NULL;
+	struct redis_client *client = NULL;
 	struct err err = { 0 };
 	size_t left = 0;
 
@@ -188,17 +189,17 @@ void stream_acks_at_end(struct redis_stream *s)
 
 		if (k->phase < KEY_PENDING)
 			continue;
-		stream_acks_again(k);
-		if (!asker)
-			asker = redis_client_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
-		redis_client_move(asker, node->host, node->port);
-		if (clock_monotonic_ns() < until && ack_now(k, asker, &err))
-			give_up_lease(k, asker);
+		stream_acks_reset(k);
+		if (!client)
+			client = redis_client_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
+		redis_client_move(client, node->host, node->port);
+		if (clock_monotonic_ns() < until && ack_now(k, client, &err))
+			give_up_lease(k, client);
 		else
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)
 		log_info("%zu entries of '%s' could not be acknowledged before shutdown; they will be delivered again and deduplicated",
 			 left, s->base.url);
-	redis_client_free(asker);
+	redis_client_free(client);
 }

@@ -58,8 +58,10 @@ static void end_round(struct stream_key *k)
 
 static void on_listed(struct stream_key *k, const redisReply *reply)
 {
-	struct stream_id id = k->listed[k->listed_count - 1];
+	struct stream_id id;
 
+	assert(k->is_claiming && k->listed_count > 0);
+	id = k->listed[k->listed_count - 1];
 	k->listed_count--;
 	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->in_flight, id)) {
 		k->listed_lost++;
@@ -81,7 +83,7 @@ static void look_up_listed(struct stream_key *k)
 	stream_sendf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
 }
 
-static void came(struct stream_key *k, struct stream_id id)
+static void remove_listed(struct stream_key *k, struct stream_id id)
 {
 	for (size_t i = 0; i < k->listed_count; i++)
 		if (!stream_id_compare(k->listed[i], id)) {
@@ -94,13 +96,14 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 
+	assert(k->is_claiming);
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
 		const redisReply *fields;
 		struct stream_id id;
 
 		if (!stream_entry_of(reply->element[i], &id, &fields))
 			continue;
-		came(k, id);
+		remove_listed(k, id);
 		if (stream_id_set_has(&k->in_flight, id))
 			continue;
 		stream_key_hand(k, id, fields);
@@ -110,7 +113,7 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 	request_content(k);
 }
 
-/* XCLAIM of `n` claims from `first` on. */
+/* Sends XCLAIM for `n` claims, starting at `first`. */
 static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_reply_fn *fn)
 {
 	const struct stream_options *o = &k->source->options;
@@ -147,6 +150,7 @@ static void request_content(struct stream_key *k)
 {
 	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
 
+	assert(k->claim_at <= k->claim_count);
 	if (!n) {
 		k->is_claiming = false;
 		k->claim_count = 0;
@@ -158,7 +162,7 @@ static void request_content(struct stream_key *k)
 	claim(k, first, n, 0, false, on_content);
 }
 
-/* Adds the entries of a batch that we were not handed; none if we have none of it. */
+/* Adds the entries of a batch that were not delivered to us, if others of it were. */
 static void add_missing(struct stream_key *k, const struct stream_record *r)
 {
 	const struct batch_record_share *s = &r->content.shares[0];
@@ -174,7 +178,8 @@ static void add_missing(struct stream_key *k, const struct stream_record *r)
 		k->claim_count = before;
 }
 
-/* Reads what is left to claim; acknowledged entries are in no list any more. */
+/* Claims the missing entries of adopted batches. Acknowledged entries are no longer pending, so claiming them has no
+ * effect. */
 void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 {
 	k->claims_read = then;
@@ -191,11 +196,12 @@ static void claim_rest(struct stream_key *k)
 	stream_claim_rest(k, look_up_listed);
 }
 
-/* The ids that are ours now: another collector may have been faster. */
+/* Receives the ids that were claimed. Another collector may have been faster for some. */
 static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 {
 	size_t n = 0;
 
+	assert(k->is_claiming && k->claim_count > 0);
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && n < k->claim_count; i++) {
 		const redisReply *id = reply->element[i];
 
@@ -214,7 +220,7 @@ static void add(struct stream_key *k, struct stream_id id)
 	k->claims[k->claim_count++] = id;
 }
 
-/* With the whole batch of which it is a part. */
+/* Adds the whole batch of an entry. */
 static void add_batch(struct stream_key *k, struct stream_record *r)
 {
 	const struct batch_record_share *s = &r->content.shares[0];
@@ -227,11 +233,12 @@ static void add_batch(struct stream_key *k, struct stream_record *r)
 		add(k, (struct stream_id){ s->ack_tokens[i].high, s->ack_tokens[i].low });
 }
 
-/* Rows of id, consumer, milliseconds since it was given, how often. */
+/* Receives rows of id, consumer, milliseconds since delivery, number of deliveries. */
 static void on_claimable(struct stream_key *k, const redisReply *reply)
 {
 	int64_t idle_ms = k->source->options.claim_idle_ns / 1000000;
 
+	assert(k->is_claiming);
 	k->claim_count = k->listed_count = k->listed_lost = 0;
 	for (size_t i = 0; i < k->record_count; i++)
 		k->records[i].claimed = false;

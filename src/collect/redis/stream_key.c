@@ -24,9 +24,9 @@
 #define LEASE_MS	"30000"
 #define LEASE_RETRY_NS	(3 * NS_PER_SECOND)
 #define COUNT_MAX	1000u
-#define COUNT_FIRST	1u			/* as long as nothing is known of their size */
-#define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than from one read to the next when all is well */
-#define ANSWER_BYTES	((size_t)4 << 20)	/* one answer, about */
+#define COUNT_FIRST	1u			/* until the size of entries is known */
+#define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than the usual time between reads */
+#define ANSWER_BYTES	((size_t)4 << 20)	/* approximate size of one reply */
 
 static void send_pending(struct stream_key *k);
 
@@ -71,7 +71,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	if (!stream_id_set_add(&k->in_flight, id))
 		return;
 	s->base.counters.pending++;
-	count = take_fields(s, fields);		/* moves s->fields, so not in the call, whose arguments have no order */
+	count = take_fields(s, fields);		/* a separate statement, since it may move s->fields */
 	if (source_entry(&s->base, about, s->fields, count, &err))
 		return;
 	stream_ack_one(k, id);
@@ -98,8 +98,8 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The number of entries to request next, by those of the last answer: an answer is taken as a whole, so it has about ANSWER_BYTES, and
- * no more than the queue has room for, also when all keys are answered at once. */
+/* Sets the number of entries to request next, by the size of the last ones. Replies are accepted as a whole, so one
+ * should have about ANSWER_BYTES, and no more than the queue has room for, even if all keys reply at once. */
 static void adapt_count(struct stream_key *k, const struct measured *before, size_t entries)
 {
 	struct measured now = measure(k);
@@ -114,7 +114,7 @@ static void adapt_count(struct stream_key *k, const struct measured *before, siz
 	k->count = fit < 1 ? 1 : (unsigned)min(fit, COUNT_MAX);
 }
 
-/* The entries of the only stream of the answer to XREADGROUP: [[key, [entry, …]]], or nil. */
+/* Returns the entries of the only stream in a reply to XREADGROUP: [[key, [entry, …]]], or nil. */
 static const redisReply *entries_of(const redisReply *reply)
 {
 	const redisReply *stream = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 ? reply->element[0] : NULL;
@@ -125,7 +125,7 @@ static const redisReply *entries_of(const redisReply *reply)
 	return stream->element[1];
 }
 
-static void begin_anew_later(struct stream_key *k, const redisReply *reply, const char *what)
+static void restart_later(struct stream_key *k, const redisReply *reply, const char *what)
 {
 	struct err err = { 0 };
 
@@ -147,7 +147,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 	assert(k->is_reading && k->phase == KEY_READING);
 	k->is_reading = false;
 	if (reply->type == REDIS_REPLY_ERROR) {
-		begin_anew_later(k, reply, "XREADGROUP");
+		restart_later(k, reply, "XREADGROUP");
 		return;
 	}
 	for (size_t i = 0; entries && i < entries->elements; i++) {
@@ -160,7 +160,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 			k->last = id;
 			stream_key_hand(k, id, fields);
 		} else if (!stream_id_set_has(&k->in_flight, id)) {
-			stream_ack_one(k, id);		/* Redis had forgotten its delivery */
+			stream_ack_one(k, id);		/* acknowledged before, but Redis lost that */
 		}
 	}
 	stream_acks_send(k);
@@ -171,9 +171,10 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 		stream_key_read(k);
 }
 
-/* Shows Redis that a collector is alive, which reading does not where nothing is new, and returns nothing. (The largest id of all would return a new entry:
- * it is how Redis stores the > of those who want one.) */
-static void show_life(struct stream_key *k)
+/* Resets the idle time of this consumer in Redis, which reading does not do if there is no new entry. Requests
+ * entries behind an id that no entry has, so the reply is empty. (The largest possible id would return a new entry,
+ * since Redis represents > by it.) */
+static void send_heartbeat(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
 
@@ -184,8 +185,8 @@ static void show_life(struct stream_key *k)
 		     k->source->options.group, k->source->options.consumer, k->name);
 }
 
-/* Since 7.2 Redis counts what was trimmed unread as read, as soon as a consumer reads past it: it can only be detected
- * before that. If the group keeps up there is nothing to detect. */
+/* Since 7.2 Redis counts entries trimmed unread as read as soon as a consumer reads past them, so they can only be
+ * detected before that. If the group keeps up there are none. */
 static void check_before_reading(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -200,7 +201,7 @@ void stream_key_read(struct stream_key *k)
 	struct redis_stream *s = k->source;
 
 	if (k->phase == KEY_READING && !s->stopped)
-		show_life(k);
+		send_heartbeat(k);
 	if (k->phase != KEY_READING || k->is_reading || s->stopped ||
 	    (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
 		return;
@@ -253,7 +254,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 
 	assert(k->phase == KEY_PENDING);
 	if (reply->type == REDIS_REPLY_ERROR) {
-		begin_anew_later(k, reply, "XREADGROUP");
+		restart_later(k, reply, "XREADGROUP");
 		return;
 	}
 	for (size_t i = 0; entries && i < entries->elements; i++) {
@@ -273,7 +274,8 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 	stream_claim_rest(k, end_pending);
 }
 
-/* Also when there is no room: replays are complete only at the end of this. It is no more than was in flight before. */
+/* Reads pending entries even if the queue is full: replays are complete only at their end, and they are no more than
+ * was in flight before. */
 static void send_pending(struct stream_key *k)
 {
 	char cursor[STREAM_ID_TEXT];
@@ -283,7 +285,7 @@ static void send_pending(struct stream_key *k)
 		     k->source->options.consumer, k->count, k->name, cursor);
 }
 
-/* A collector of our name may have died elsewhere, or with its state directory. */
+/* Adopts all records: a collector of our name may have died on another machine, or its state directory is lost. */
 static void adopt_records(struct stream_key *k)
 {
 	for (size_t i = 0; i < k->record_count; i++)
@@ -302,7 +304,7 @@ static void on_group(struct stream_key *k, const redisReply *reply)
 	assert(k->phase == KEY_ASKING);
 	/* A full Redis refuses this even if the group exists, and reading is what helps it. */
 	if (problem != REDIS_FINE && problem != REDIS_BUSYGROUP && problem != REDIS_OOM && problem != REDIS_NOPERM) {
-		begin_anew_later(k, reply, "XGROUP CREATE");
+		restart_later(k, reply, "XGROUP CREATE");
 		return;
 	}
 	stream_id_format(k->last, last);
@@ -331,14 +333,14 @@ static void send_group(struct stream_key *k)
 	stream_sendf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
-/* A stream that is not there, or has gone back, has not had all the ids that we know. */
+/* Lowers `last` if the stream is missing or was reset: it will use ids again that we have seen. */
 static void on_stream(struct stream_key *k, const redisReply *reply)
 {
 	const redisReply *text = stream_value_of(reply, "last-generated-id");
 	struct stream_id last = { 0 };
 
 	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_OTHER) {
-		begin_anew_later(k, reply, "XINFO STREAM");
+		restart_later(k, reply, "XINFO STREAM");
 		return;
 	}
 	if (text && text->type == REDIS_REPLY_STRING)
@@ -381,12 +383,12 @@ void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 		send_stream(k);
 }
 
-/* 0: it is ours; else the milliseconds for which it is another's. */
+/* Requests the lease. Replies 0 if it is ours, otherwise the milliseconds until another collector's lease expires. */
 void stream_key_send_lease(struct stream_key *k)
 {
 	static const char script[] =
 		"local v = redis.call('GET', KEYS[1]) "
-		/* also when it is full */
+		/* allowed even if Redis is out of memory */
 		"if v == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 0 end "
 		"if v == false then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 0 end "
 		"return redis.call('PTTL', KEYS[1])";
@@ -418,5 +420,5 @@ void stream_key_backoff(struct stream_key *k, int64_t retry_ns)
 	k->is_reading = k->is_claiming = false;
 	k->trim_left = 0;
 	k->ended_sent = 0;
-	stream_acks_again(k);
+	stream_acks_reset(k);
 }

@@ -85,7 +85,7 @@ static void note_floor(struct stream_key *k, struct stream_id id)
 		k->trim_to = id;
 }
 
-static void answered(struct stream_key *k)
+static void group_answered(struct stream_key *k)
 {
 	assert(k->trim_left > 0);
 	if (--k->trim_left == 0 && (k->trim_to.ms || k->trim_to.seq) &&
@@ -93,8 +93,8 @@ static void answered(struct stream_key *k)
 		trim(k);
 }
 
-/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then
- * everything delivered to the group at that time, which is the floor already, is acknowledged. */
+/* Receives [count, smallest id, largest id, consumers]. The ids are nil if nothing is pending any more; then
+ * everything delivered to the group until last-delivered-id, which is the floor already, is acknowledged. */
 static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 {
 	struct stream_id id;
@@ -107,7 +107,7 @@ static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 			id = (struct stream_id){ 0 };
 		note_floor(k, id);
 	}
-	answered(k);
+	group_answered(k);
 }
 
 static struct stream_id behind(struct stream_id id)
@@ -117,8 +117,8 @@ static struct stream_id behind(struct stream_id id)
 	return id;
 }
 
-/* Everything that every group has acknowledged may go. Groups only go forward, so what each group reported remains
- * true until the end. */
+/* Finds the id below which every group has acknowledged all entries. Groups only move forward, so their replies stay
+ * valid until all have arrived. */
 static void find_trimmed(struct stream_key *k, const redisReply *groups)
 {
 	int64_t now = clock_monotonic_ns();
@@ -145,11 +145,11 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 
 			k->trim_left++;
 			stream_sendf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
-			if (k->phase == KEY_AWAY)	/* the query failed: the needs of a group are unknown */
+			if (k->phase == KEY_AWAY)	/* the query failed, so the needs of a group are unknown */
 				return;
 		}
 	}
-	answered(k);
+	group_answered(k);
 }
 
 /* --- Lag --- */
@@ -163,8 +163,7 @@ static void sum_up(struct redis_stream *s)
 	s->base.counters.lag = lag;
 }
 
-/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. Only growth that we
- * see is counted. */
+/* Counts increases of `lost` only. It may also decrease: later versions of Redis count skipped entries as read. */
 static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
@@ -180,7 +179,7 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 	k->lost = lost;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t saturating_difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -203,13 +202,13 @@ static void read_group(struct stream_key *k, const redisReply *group)
 	else if (none)
 		k->lag = seen->length;
 	else if (counted)
-		k->lag = less(less(seen->added, read), k->lost);
+		k->lag = saturating_difference(saturating_difference(seen->added, read), k->lost);
 	else
-		k->lag = less(seen->length, pending);		/* at most */
+		k->lag = saturating_difference(seen->length, pending);		/* upper bound */
 	if (counted && all)
-		note_lost(k, less(seen->added, read));
+		note_lost(k, saturating_difference(seen->added, read));
 	else if (counted && none)
-		note_lost(k, less(less(seen->added, seen->length), read));
+		note_lost(k, saturating_difference(saturating_difference(seen->added, seen->length), read));
 }
 
 static void on_groups(struct stream_key *k, const redisReply *reply)
@@ -237,8 +236,8 @@ static void on_stream(struct stream_key *k, const redisReply *reply)
 
 /* --- Consumers that are gone --- */
 
-/* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes
- * entries from consumers that are there and only slow, too. */
+/* Claims from one dead consumer at a time; the next one follows at the next check. XAUTOCLAIM is not used: it also
+ * takes entries from live consumers that are slow. */
 static void on_consumers(struct stream_key *k, const redisReply *reply)
 {
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && !k->is_claiming; i++) {
@@ -273,6 +272,7 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 {
 	const struct stream_options *o = &k->source->options;
 
+	assert(k->phase == KEY_READING);
 	if (now >= k->lease_ns && !k->asking)
 		stream_key_send_lease(k);
 	if (now >= k->lag_ns)

@@ -18,13 +18,13 @@
 #include <assert.h>
 #include <string.h>
 
-#define TIMEOUT_NS	(1 * NS_PER_SECOND)	/* a sink waits for so long, */
-#define RETRY_NS	(10 * NS_PER_SECOND)	/* but not more often than this while it fails */
+#define TIMEOUT_NS	(1 * NS_PER_SECOND)	/* a sink waits this long, */
+#define RETRY_NS	(10 * NS_PER_SECOND)	/* but while it fails no more often than this */
 #define MOVES_MAX	3
 #define FORGET_AT_ONCE	100u
 #define RECORDS_MAX	10000u
 #define RECORD_BYTES	((size_t)2 << 20)	/* 500,000 entries; reading takes 40 times as much */
-#define RECORDS_BYTES	((size_t)4 << 20)	/* all of them together */
+#define RECORDS_BYTES	((size_t)4 << 20)	/* for all records together */
 #define NAME_SIZE	17u			/* a field: 16 hex digits and a NUL */
 
 static bool has_records(const struct redis_stream *s)
@@ -82,7 +82,7 @@ static int write_record(struct redis_client *c, const char *key, const char *nam
 		if (r < 0 && (!was_connected || (r != -ECONNRESET && r != -EPIPE)))
 			return r;
 		if (r < 0)
-			continue;		/* an old connection may have been closed, which says nothing of the server */
+			continue;		/* an idle connection may have been closed, so retry */
 		r = redis_client_follow(c, reply, &asking) ? 1 : explain(c, reply, err);
 		freeReplyObject(reply);
 		if (r <= 0)
@@ -99,7 +99,7 @@ static void note_failure(struct stream_recorder *r, const struct redis_stream *s
 			    s->base.url, err->text);
 	r->failing = true;
 	r->retry_ns = clock_monotonic_ns() + RETRY_NS;
-	r->client = redis_client_free(r->client);	/* the next one begins at the address of the URL */
+	r->client = redis_client_free(r->client);	/* the next client starts at the address of the URL */
 }
 
 static bool try_record(struct stream_recorder *r, const struct redis_stream *s, const char *name, const struct buf *record)
@@ -126,7 +126,7 @@ bool stream_record(struct source *base, uint64_t batch_id, const struct buf *rec
 	bool recorded;
 
 	if (!has_records(s) || record->size > RECORD_BYTES)
-		return true;		/* it never will be */
+		return true;		/* it will never be recorded */
 	snprintf(name, sizeof(name), "%016llx", (unsigned long long)batch_id);
 	lock_take(&s->recorder.lock);
 	recorded = try_record(&s->recorder, s, name, record);
@@ -136,7 +136,7 @@ bool stream_record(struct source *base, uint64_t batch_id, const struct buf *rec
 
 /* --- Deleting --- */
 
-static void forgotten(struct stream_key *k, const redisReply *reply)
+static void on_forgotten(struct stream_key *k, const redisReply *reply)
 {
 	assert(k->ended_sent <= k->ended_count);
 	memmove(k->ended, k->ended + k->ended_sent, (k->ended_count - k->ended_sent) * sizeof(*k->ended));
@@ -152,6 +152,7 @@ void stream_records_send(struct stream_key *k)
 	size_t sizes[FORGET_AT_ONCE + 2] = { 4, strlen(k->source->records_key) };
 	size_t n = k->ended_count < FORGET_AT_ONCE ? k->ended_count : FORGET_AT_ONCE;
 
+	assert(has_records(k->source) || !k->ended_count);
 	if (k->phase < KEY_PENDING || k->ended_sent || !n)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -160,7 +161,7 @@ void stream_records_send(struct stream_key *k)
 		sizes[i + 2] = NAME_SIZE - 1;
 	}
 	k->ended_sent = n;
-	stream_send(k, forgotten, (int)n + 2, argv, sizes);
+	stream_send(k, on_forgotten, (int)n + 2, argv, sizes);
 }
 
 static void forget(struct stream_key *k, uint64_t batch_id)
@@ -194,7 +195,7 @@ void stream_records_free(struct stream_key *k)
 	k->record_count = 0;
 }
 
-/* Collectors write the hash, and others might: anything but a record is left alone. */
+/* Other programs might write to the hash, too, so anything that is not a record is ignored. */
 static bool read_record(const redisReply *name, const redisReply *value, size_t spare, struct stream_record *ret)
 {
 	struct strobe_wire_cursor c;
@@ -296,7 +297,7 @@ static void end_check(struct stream_key *k)
 void stream_records_check(struct stream_key *k)
 {
 	assert(!k->is_claiming);
-	k->is_claiming = true;		/* one that reads them at a time */
+	k->is_claiming = true;		/* one reader of the records at a time */
 	stream_records_read(k, end_check);
 }
 

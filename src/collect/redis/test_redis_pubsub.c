@@ -1,3 +1,4 @@
+/* test_redis_pubsub.c: subscriptions to channels and patterns against a scripted server. */
 #include "clock.h"
 #include "mem.h"
 #include "source.h"

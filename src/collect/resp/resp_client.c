@@ -10,17 +10,19 @@
 #include <sys/socket.h>
 
 #define KEPT_BYTES		((size_t)4 << 10)	/* memory that a client may keep while it is idle */
-#define STEP_BYTES		RESP_READ_BYTES		/* by which a large command's memory grows at least */
-#define STALLED_NS		(60 * NS_PER_SECOND)	/* in the middle of a command, of its answers, or of a login */
+#define STEP_BYTES		RESP_READ_BYTES		/* minimum growth of the memory of a large command */
+#define STALLED_NS		(60 * NS_PER_SECOND)	/* timeout in the middle of a command, of its replies, or
+							 * of a login */
 
 /* --- Memory --- */
 
-/* Makes room for so many bytes, or replies with an error. */
+/* Makes room for `need` bytes; false above the limit of all clients. */
 static bool make_room(struct resp_client *c, struct resp_bytes *b, size_t need)
 {
 	struct resp_source *s = c->source;
 	size_t capacity = b->capacity * 2 > need ? b->capacity * 2 : need;
 
+	assert(b->size <= b->capacity && b->capacity <= s->held && s->held <= RESP_HELD_MAX);
 	if (need <= b->capacity)
 		return true;
 	if (s->held + (capacity - b->capacity) > RESP_HELD_MAX)
@@ -76,7 +78,7 @@ static int watch_again(struct resp_client *c)
 	return r < 0 ? -1 : 0;
 }
 
-/* Returns how many bytes the socket took, -1 if it takes none ever. */
+/* Returns how many bytes the socket accepted, -1 if it is closed. */
 static ssize_t send_some(struct resp_client *c, const char *bytes, size_t n)
 {
 	ssize_t sent = n ? send(c->watch.fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
@@ -150,7 +152,7 @@ static size_t do_commands(struct resp_client *c, const char *bytes, size_t n)
 	return used;
 }
 
-/* The common case: everything is read into one buffer for all clients, and only a command that is cut is kept. */
+/* The common case: reads into one buffer for all clients, and keeps only an incomplete command. */
 static ssize_t read_shared(struct resp_client *c)
 {
 	struct resp_source *s = c->source;
@@ -171,7 +173,7 @@ static ssize_t read_shared(struct resp_client *c)
 	return n;
 }
 
-/* A large command has memory of its own, which grows as it arrives and not because it says that it will. */
+/* Reads a large command into memory of its own, which grows with the bytes received, not with the announced size. */
 static ssize_t read_own(struct resp_client *c, size_t need)
 {
 	size_t room = need > c->in.size ? need - c->in.size : 0, used;
@@ -189,6 +191,7 @@ static ssize_t read_own(struct resp_client *c, size_t need)
 	if (n <= 0)
 		return n;
 	c->in.size += (size_t)n;
+	assert(c->in.size <= c->in.capacity);
 	used = do_commands(c, c->in.bytes, c->in.size);
 	if (used)
 		take_off(&c->in, used);
@@ -203,6 +206,7 @@ int resp_client_read(struct resp_client *c)
 	size_t need = resp_need(&c->parser);
 	ssize_t n;
 
+	assert(!s->out.size);		/* otherwise it would get the replies of another client */
 	n = c->in.size + KEPT_BYTES <= RESP_READ_BYTES && need <= RESP_READ_BYTES ? read_shared(c) : read_own(c, need);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -224,6 +228,7 @@ static void client_ready(struct watch *w, uint32_t events)
 {
 	struct resp_client *c = (struct resp_client *)((char *)w - offsetof(struct resp_client, watch));
 
+	assert(!(c->events & EPOLLOUT) == !c->out.size && !c->source->out.size);
 	if (c->out.size) {
 		size_t before = c->out.size;
 
@@ -245,6 +250,7 @@ int resp_client_open(struct resp_source *s, int fd)
 	struct resp_client *c = xcalloc(1, sizeof(*c));
 	int r;
 
+	assert(s->client_count < s->options.clients_max && !s->clients == !s->client_count);
 	c->watch = (struct watch){ .ready = client_ready, .fd = fd };
 	c->events = EPOLLIN;
 	r = loop_add(s->base.loop, &c->watch, c->events, NULL);

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define REDIS_VERSION	"7.0.0"		/* the version that we answer like */
+#define REDIS_VERSION	"7.0.0"		/* the version whose replies we imitate */
 #define DATABASES	16u
-#define LOGINS_MAX	10u		/* wrong ones, then the client is hung up on */
+#define LOGINS_MAX	10u		/* failed logins before the client is closed */
 #define SHOWN_NAME	128u		/* bytes of a command's name in errors */
 #define SHOWN_ARGUMENTS	128u
 
@@ -75,7 +75,7 @@ static bool is_wanted(const struct resp_options *o, const char *channel)
 	return !o->channel_count;
 }
 
-/* Mostly all publish on one channel: it is looked up when it changes. */
+/* Clients mostly publish on one channel, so it is looked up only when it changes. */
 static void set_channel(struct resp_source *s, struct str channel)
 {
 	if (s->channel && s->channel_size == channel.n && !memcmp(s->channel, channel.p, channel.n))
@@ -92,7 +92,7 @@ static void publish(struct resp_client *c, const struct str *a, size_t n)
 	struct resp_source *s = c->source;
 	size_t taken = 0;
 
-	assert(n == 3);			/* as the table of commands says, as of all of them */
+	assert(n == 3);			/* checked by the table of commands */
 	set_channel(s, a[1]);
 	if (!s->takes_channel)
 		s->base.counters.rejected_channel++;
@@ -104,7 +104,7 @@ static void publish(struct resp_client *c, const struct str *a, size_t n)
 	resp_put_integer(out_of(c), taken > 0);
 }
 
-/* "*", "5-*", "5" or "5-3". Ids of our own grow, also when the clock goes back. */
+/* Parses "*", "5-*", "5" or "5-3". Generated ids increase even if the clock is set back. */
 static bool take_id(struct resp_source *s, struct str id, uint64_t *ms, uint64_t *sequence)
 {
 	const char *dash = memchr(id.p, '-', id.n);
@@ -175,7 +175,7 @@ static void xadd(struct resp_client *c, const struct str *a, size_t n)
 
 /* --- Authentication and client state --- */
 
-/* Takes as long for a wrong password as for a right one. */
+/* Takes the same time for right and wrong passwords. */
 static bool is_password(const char *wanted, struct str given)
 {
 	size_t n = strlen(wanted);
@@ -391,7 +391,7 @@ static void select_database(struct resp_client *c, const struct str *a, size_t n
 		ok(c);
 }
 
-/* COMMAND returns no descriptions, and clients do without. */
+/* COMMAND returns no descriptions; clients work without them. */
 static void command(struct resp_client *c, const struct str *a, size_t n)
 {
 	if (n > 1 && is(a[1], "count"))
@@ -419,7 +419,8 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 	resp_put_bulk(out_of(c), b.data, b.size);
 }
 
-/* Sent by relays. Success would mean that Redis has the samples, but here they are committed only a second later. */
+/* Refuses relays: a reply of success would mean that the samples are safe, but here they are committed only a second
+ * later. */
 static void eval(struct resp_client *c, const struct str *a, size_t n)
 {
 	resp_put_error(out_of(c), "ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from "
@@ -502,6 +503,7 @@ void resp_command(struct resp_client *c)
 {
 	size_t before = c->source->out.size;
 
+	assert(c->parser.count > 0 && !c->is_closing);
 	c->skip_this = c->skip_next;
 	c->skip_next = false;
 	run(c, c->parser.arguments, c->parser.count);

@@ -1,4 +1,4 @@
-/* resp_options.c: takes the URL of a listener apart. */
+/* resp_options.c: parses the URL of a listener. */
 #include "resp_private.h"
 
 #include "clock.h"
@@ -91,7 +91,7 @@ static int set(const char *name, const char *value, struct resp_options *o, stru
 		       "label.NAME, clock, period, idle and clients", name);
 }
 
-/* All parameters but the password, as they were written. A name may be written with escapes. */
+/* Returns all parameters but the password as written. Names may contain escapes, so parsed names are compared. */
 static char *shown_parameters(const char *url, const struct redis_url *u)
 {
 	const char *p = strchr(url, '?');

@@ -9,22 +9,22 @@
 #include <stdbool.h>
 
 #define RESP_LISTENERS		8u			/* addresses of one name */
-#define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then it is the other clients' turn */
-#define RESP_OUT_MAX		((size_t)1 << 20)	/* answers that a client did not take */
-#define RESP_HELD_MAX		((size_t)256 << 20)	/* all clients together: commands that are cut, and such answers */
+#define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then other clients get their turn */
+#define RESP_OUT_MAX		((size_t)1 << 20)	/* replies that a client has not read */
+#define RESP_HELD_MAX		((size_t)256 << 20)	/* for all clients: incomplete commands and unread replies */
 #define RESP_NAME_MAX		256u			/* longest name of a client */
 
 /* Options from the URL. */
 struct resp_options {
 	char *host;					/* NULL: all addresses */
 	unsigned port;
-	char *user, *password;				/* NULL: none is needed */
-	char **channels;				/* all if there are none */
+	char *user, *password;				/* NULL: no login is needed */
+	char **channels;				/* none: all channels */
 	size_t channel_count, channel_capacity;
-	struct source_hints hints;			/* for lines that come */
-	int64_t idle_ns;				/* after which a client is closed */
+	struct source_hints hints;			/* for received lines */
+	int64_t idle_ns;				/* after which an idle client is closed */
 	unsigned clients_max;
-	char *parameters;				/* as they may be shown: "?channel=a" or "" */
+	char *parameters;				/* without secrets, to be shown: "?channel=a" or "" */
 };
 
 /* Frees with resp_options_done, also after an error. */
@@ -35,17 +35,20 @@ struct resp_client {
 	struct watch watch;
 	struct resp_source *source;
 	struct resp_parser parser;
-	struct resp_bytes { char *bytes; size_t size, capacity; } in, out;	/* a command that is cut; answers not
-										 * taken */
-	bool may_publish;				/* no password is needed, or it was right */
-	bool is_closing;				/* once its answers are on their way */
-	uint32_t events;				/* that it is watched for */
+	struct resp_bytes {
+		char *bytes;
+		size_t size, capacity;
+	} in, out;					/* an incomplete command; unread
+										 * replies */
+	bool may_publish;				/* no password is needed, or the right one was sent */
+	bool is_closing;				/* closed once its replies are sent */
+	uint32_t events;				/* events being watched */
 	bool answers_off, skip_next, skip_this;		/* CLIENT REPLY */
 	int version;					/* protocol version, 2 or 3 */
 	unsigned failed_logins;
 	uint64_t id;
 	char *name;
-	int64_t active_ns;				/* when it sent or took something, monotonic */
+	int64_t active_ns;				/* when it last sent or read something, monotonic */
 	struct resp_client *next, **link;
 };
 
@@ -54,41 +57,41 @@ struct resp_source {
 	struct resp_options options;
 	struct resp_listener { struct watch watch; struct resp_source *source; } listeners[RESP_LISTENERS];
 	size_t listener_count;
-	unsigned port;					/* that was taken */
+	unsigned port;					/* the port in use */
 	int spare;					/* released to accept and refuse when descriptors have run
 							 * out */
-	struct watch timer;				/* looks for silent clients */
+	struct watch timer;				/* closes idle clients */
 	struct resp_client *clients;
 	unsigned client_count;
 	uint64_t next_id;
 	size_t held;					/* bytes of all clients */
 	bool logged_full, logged_attack, logged_login;
 
-	struct source_about about;			/* for each line, from the URL */
-	char *channel;					/* the one that was published on last, */
+	struct source_about about;			/* defaults for each line, from the URL */
+	char *channel;					/* channel of the last PUBLISH, */
 	size_t channel_size;
-	bool takes_channel;				/* and whether it is wanted */
-	uint64_t last_ms, last_sequence;		/* last id that XADD answered */
+	bool takes_channel;				/* and whether it is accepted */
+	uint64_t last_ms, last_sequence;		/* last id returned by XADD */
 
-	struct buf out;					/* answers of this turn */
+	struct buf out;					/* replies to the current client */
 	char read[RESP_READ_BYTES];
 };
 
 /* --- Clients --- */
 
-/* Takes a connection over; -errno if it cannot be watched, and the descriptor is still the caller's. */
+/* Takes a connection over. -errno if it cannot be watched; the descriptor then stays the caller's. */
 int resp_client_open(struct resp_source *s, int fd);
 void resp_client_close(struct resp_client *c);
 
 /* Reads once and runs the commands. Returns 1, 0 if nothing has arrived, -1 if the client was closed and freed. */
 int resp_client_read(struct resp_client *c);
 
-/* Closes those that were silent for too long. */
+/* Closes clients that have been idle for too long. */
 void resp_clients_tidy(struct resp_source *s, int64_t now_ns);
 
 /* --- Commands --- */
 
-/* Runs the command that the parser of `c` has found, and appends the answer to `s->out`. */
+/* Runs the command that the parser of `c` has found, and appends the reply to `s->out`. */
 void resp_command(struct resp_client *c);
 
 #endif

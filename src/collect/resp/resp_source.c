@@ -64,7 +64,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_without_fds(s, w->fd))
 			continue;
-		/* A client that has gone already is no end of the queue. */
+		/* A client that is gone already does not end the queue of connections. */
 		if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
 			continue;
 		if (fd < 0)
@@ -145,8 +145,8 @@ static int listener_at(const struct source_list *l, const struct addrinfo *a, co
 	return -1;
 }
 
-/* Returns a listener of a source that leaves or that was passed to us; -ENOENT if there is none, and -EEXIST if it
- * belongs to a source that stays, however that one's address is written. */
+/* Returns a listener at this address, of a source being closed or passed by systemd. -ENOENT if there is none,
+ * -EEXIST if it belongs to a source that remains, however its address is written. */
 static int take_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
 {
 	const struct source_receiver *r = &s->base.receiver;
@@ -177,7 +177,7 @@ static int bind_listener(const struct resp_source *s, const struct addrinfo *a, 
 	return TAKE_FD(fd);
 }
 
-/* A socket that listens there. */
+/* Returns a socket that listens at this address. */
 static int make_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
 {
 	int fd = take_listener(s, a, err);
@@ -206,6 +206,7 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 		return r;
 	fd = r;
 	s->port = port_of(fd);
+	assert(s->port);		/* the addresses of one name share it */
 	l->source = s;
 	l->watch = (struct watch){ .ready = listener_ready, .fd = fd };
 	r = loop_add(s->base.loop, &l->watch, EPOLLIN, err);
@@ -226,7 +227,7 @@ static void show_url(struct resp_source *s)
 				s->options.parameters);
 }
 
-/* All addresses of the name; one that this machine cannot have, such as ::1 without IPv6, is left out. */
+/* Listens on all addresses of the name, except those that this machine does not have, such as ::1 without IPv6. */
 static int listen_all(struct resp_source *s, struct err *err)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
@@ -249,7 +250,7 @@ static int listen_all(struct resp_source *s, struct err *err)
 
 /* --- Life --- */
 
-/* Reads commands that have arrived before the end: they were sent before it and are answered. */
+/* Reads and answers commands that were sent before the end. */
 static void drain(struct resp_source *s)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;

@@ -1,4 +1,4 @@
-/* test_resp.h: a listener on a loop, and clients of it that wait for nothing. */
+/* test_resp.h: a listener on a loop, and non-blocking clients. */
 #ifndef COLLECT_TEST_RESP_H
 #define COLLECT_TEST_RESP_H
 

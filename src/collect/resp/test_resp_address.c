@@ -15,7 +15,7 @@ static int open_beside(const struct fixture *f, struct source *const *staying, s
 	return source_open(url, f->loop, &receiver, ret, err);
 }
 
-/* As when sources are changed: one address goes from the one that leaves to one that comes. */
+/* As in a reload: a new source takes over the address of a removed one. */
 TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
 {
 	struct source *second = NULL, *third = NULL;
@@ -61,7 +61,7 @@ TEST(a_listener_of_this_process_that_is_no_source_is_left_alone)
 	stop(&f);
 }
 
-/* As when a change of sources is refused: what waits there is for the one that stays. */
+/* As when a reload is refused: waiting data is left to the source that remains. */
 TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 {
 	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";

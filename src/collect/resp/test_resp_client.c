@@ -49,7 +49,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	CHECK_STR(ask(&f, fd, ""), ":1\r\n+PONG\r\n");
 	CHECK_INT(f.got.size, n + 5);
 
-	/* A byte more is no line. */
+	/* One more byte is too long for a line. */
 	b.size = 0;
 	buf_printf(&b, "*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$%zu\r\n", n + 2);
 	memset(buf_reserve(&b, n + 2), 'x', n + 2);
@@ -153,7 +153,7 @@ TEST(a_client_that_reads_late_gets_all_answers)
 	memset(buf_reserve(&b, TEXT), 'x', TEXT);
 	buf_wrote(&b, TEXT);
 	buf_putc(&b, '\n');
-	/* Until the socket takes no more and answers have to wait. */
+	/* Until the socket is full and replies have to wait. */
 	while (!(r->clients && r->clients->out.size) && asked < 1000) {
 		for (sent = 0; sent < b.size; settle_for(&f, 1)) {
 			n = send(fd, b.data + sent, b.size - sent, MSG_NOSIGNAL);
