@@ -17,7 +17,6 @@
  * clock in one of our functions are charged to that function's caller. */
 #define OVERDUE_NS	500000
 
-
 /* The callback may bail out, if a PHP function called by it ends the request. */
 static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {

@@ -35,7 +35,7 @@ struct entry {
 };
 
 /* Working memory of one report. */
-struct telling {
+struct report {
 	struct copies copies;
 	struct trie trie;
 	struct label_sets *sets;
@@ -63,7 +63,7 @@ static bool is_missing(const zend_op_array *f)
 }
 
 /* Gives a function, from its copy, the same identity as trie.c. False for frames that belong to no function. */
-static bool identify(struct telling *t, const struct closure_homes *homes, const zend_op_array *f, struct function_id *id)
+static bool identify(struct report *t, const struct closure_homes *homes, const zend_op_array *f, struct function_id *id)
 {
 	struct closure_home home = { .scope = f->scope };
 
@@ -92,7 +92,7 @@ static bool read_function(const zend_function *f, zend_op_array *ret)
 	       (!ZEND_USER_CODE(ret->type) || guarded_read(ret, f, sizeof(*ret)));
 }
 
-static bool make_room(struct telling *t)
+static bool make_room(struct report *t)
 {
 	size_t capacity = t->capacity ? t->capacity * 2 : 64;
 	struct frame *bigger;
@@ -113,7 +113,7 @@ static zend_execute_data *running(zend_execute_data *const *leaf)
 }
 
 /* Reads frames and their functions, innermost first. */
-static bool read_frames(struct telling *t, const zend_execute_data *frame)
+static bool read_frames(struct report *t, const zend_execute_data *frame)
 {
 	zend_execute_data copy;
 
@@ -127,7 +127,7 @@ static bool read_frames(struct telling *t, const zend_execute_data *frame)
 
 /* An internal function may call others, so frames read first and last need not have existed at the same time. The
  * innermost frame continues; the others continue only when their callee returns. */
-static bool are_still(const struct telling *t, zend_execute_data *const *leaf)
+static bool are_still(const struct report *t, zend_execute_data *const *leaf)
 {
 	zend_execute_data copies[FRAMES_AT_ONCE];
 	struct iovec pieces[FRAMES_AT_ONCE];
@@ -158,7 +158,7 @@ static uint32_t line_of(const zend_op_array *f, const zend_op *op)
 	return GUARDED_READ_MEMBER(&line, zend_op, op, lineno) ? line : 0;
 }
 
-static bool read_stack(struct telling *t, const struct open_samples *o, zend_execute_data *const *leaf)
+static bool read_stack(struct report *t, const struct open_samples *o, zend_execute_data *const *leaf)
 {
 	const zend_function *last = NULL;
 	const zend_op *last_op = NULL;
@@ -196,7 +196,7 @@ static bool read_stack(struct telling *t, const struct open_samples *o, zend_exe
 }
 
 /* Truncates a stack that is too deep, like stack.c. */
-static void cut_stack(struct telling *t, size_t max_depth)
+static void cut_stack(struct report *t, size_t max_depth)
 {
 	size_t half = max_depth / 2, rest = max_depth - half;
 
@@ -210,7 +210,7 @@ static void cut_stack(struct telling *t, size_t max_depth)
 
 /* --- the trie */
 
-static bool copy_trie(struct telling *t, const struct trie *from)
+static bool copy_trie(struct report *t, const struct trie *from)
 {
 	if (!trie_map(&t->trie))
 		return false;
@@ -234,7 +234,7 @@ static bool copy_trie(struct telling *t, const struct trie *from)
 }
 
 /* Equal stacks are merged by readers of the message. */
-static void add_stack(struct telling *t, unsigned root, uint64_t periods)
+static void add_stack(struct report *t, unsigned root, uint64_t periods)
 {
 	uint32_t parent = root;
 
@@ -247,14 +247,14 @@ static void add_stack(struct telling *t, unsigned root, uint64_t periods)
 
 /* --- all of it */
 
-static bool init(struct telling *t)
+static bool init(struct report *t)
 {
 	t->sets = label_sets_map();
 	t->scratch = message_map();
 	return t->sets && t->scratch;
 }
 
-static void done(struct telling *t)
+static void done(struct report *t)
 {
 	copies_done(&t->copies);
 	trie_unmap(&t->trie);
@@ -265,14 +265,14 @@ static void done(struct telling *t)
 	free(t);
 }
 
-static bool copy_labels(struct telling *t, const struct open_samples *o)
+static bool copy_labels(struct report *t, const struct open_samples *o)
 {
 	if (o->trie->samples && !label_sets_copy(t->sets, o->sets))
 		return false;
 	return request_labels_copy(&t->base, o->base) && (!o->own_labels || request_labels_copy(&t->own, o->own_labels));
 }
 
-static void send_all(struct telling *t, const struct open_samples *o)
+static void send_all(struct report *t, const struct open_samples *o)
 {
 	unsigned root = label_sets_number(t->sets, o->own_labels ? &t->own : NULL);
 	struct sender sender;
@@ -292,14 +292,14 @@ static void send_all(struct telling *t, const struct open_samples *o)
 }
 
 /* The stack is checked separately, since calls may end before the PHP thread reaches a safe point. */
-static bool is_still_valid(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
+static bool is_still_valid(const struct report *t, const struct open_samples *o, const struct watch_context *context)
 {
 	return watch_settles(context) && o->holds(o->owner) && (!t->depth || are_still(t, context->frames));
 }
 
 void open_samples_send(const struct open_samples *o, const struct watch_context *context)
 {
-	struct telling *t;
+	struct report *t;
 
 	if ((!o->trie->samples && !o->periods) || !(t = calloc(1, sizeof(*t))))
 		return;

@@ -65,7 +65,6 @@ void sampler_release(void);
 /* Sends the samples taken so far. */
 void sampler_flush(void);
 
-
 /* Call it in GSHUTDOWN, with STROBE_G(sampler) of the ending thread; NULL is fine. */
 struct sampler;
 void sampler_thread_end(struct sampler *s);

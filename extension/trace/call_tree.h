@@ -51,7 +51,7 @@ struct call_function {
 	bool closure;
 	zend_string *name;	/* as declared, without class; NULL unless kind is CALL_FUNCTION */
 	zend_string *class_name; /* class that declares the method (anonymous: followed by NUL and path), or NULL */
-	zend_string *written_in;/* class in which a closure is defined, which may differ from its scope, or NULL */
+	zend_string *written_in; /* class in which a closure is defined, which may differ from its scope, or NULL */
 	uint32_t order;		/* number of a closure on its line, as in closure_home.h */
 	zend_string *file;	/* NULL for internal functions and the kinds without file */
 	uint32_t line, end_line; /* lines of the definition; 0 for internal functions and file scope */

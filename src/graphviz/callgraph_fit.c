@@ -14,7 +14,7 @@ static const struct attempt {
 	{ 12, true }, { 40, true }, { SIZE_MAX, false },
 };
 
-#define WISH (ARRAY_SIZE(attempts) - 1)
+#define REQUESTED (ARRAY_SIZE(attempts) - 1)
 
 /* Replaces the requested graph if that is hopeless: the first of these that is not hopeless, or else the last. */
 static const struct attempt reduced[] = { { CALLGRAPH_NODES, false }, { 100, true } };
@@ -38,9 +38,9 @@ static bool is_hopeless(const struct callgraph_counts *c, double seconds)
 }
 
 /* Writes the requested graph, or a reduced one that can be ready in time. Returns the one that was chosen. */
-static struct attempt put_wish(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, double seconds)
+static struct attempt put_requested(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, double seconds)
 {
-	struct attempt a = attempts[WISH];
+	struct attempt a = attempts[REQUESTED];
 
 	put_try(t, graph, max_nodes, &a);
 	for (size_t i = 0; i < ARRAY_SIZE(reduced) && is_hopeless(&t->counts, seconds); i++) {
@@ -55,24 +55,24 @@ int callgraph_fit_draw(struct graphviz *graphviz, const struct callgraph *graph,
 {
 	struct graph_try tries[ARRAY_SIZE(attempts)] = { 0 };
 	const char *dots[ARRAY_SIZE(attempts)];
-	struct attempt wish;
+	struct attempt requested;
 	int chosen;
 
 	*ret = (struct callgraph_fit){ 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 		buf_init(&tries[i].dot);
-	for (size_t i = 0; i < WISH; i++)
+	for (size_t i = 0; i < REQUESTED; i++)
 		put_try(&tries[i], graph, max_nodes, &attempts[i]);
-	wish = put_wish(&tries[WISH], graph, max_nodes, seconds);
+	requested = put_requested(&tries[REQUESTED], graph, max_nodes, seconds);
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 		dots[i] = tries[i].dot.data;
 	chosen = graphviz_draw(graphviz, dots, ARRAY_SIZE(attempts), end_ns, picture, err);
 	if (chosen >= 0) {
 		ret->counts = tries[chosen].counts;
-		ret->reduced = (size_t)chosen != WISH || wish.max_nodes != attempts[WISH].max_nodes;
-		ret->plain = (size_t)chosen != WISH || wish.plain;
+		ret->reduced = (size_t)chosen != REQUESTED || requested.max_nodes != attempts[REQUESTED].max_nodes;
+		ret->plain = (size_t)chosen != REQUESTED || requested.plain;
 		snprintf(ret->why, sizeof(ret->why), "%s",
-			 (size_t)chosen != WISH ? err->text : "laying the graph out would take too long");
+			 (size_t)chosen != REQUESTED ? err->text : "laying the graph out would take too long");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 		buf_done(&tries[i].dot);
