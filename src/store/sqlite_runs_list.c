@@ -116,7 +116,7 @@ static int prepare_ids(struct runs_file *f, const struct store_run_query *q, con
 	return 0;
 }
 
-/* --- Filters that are no columns --- */
+/* --- Filters without an SQL column --- */
 
 /* Filters read the row in place: most rows of a long list do not match, and copying them would take longer. */
 

@@ -273,7 +273,7 @@ static void check_stacks_go(void)
 	CHECK_INT(maintain(f.store, NOON + 6 * HOUR + 120 * SECOND, 0, before.bytes / 2), 0);
 	store_stats(f.store, &after);
 	CHECK(after.bytes <= before.bytes / 2);
-	CHECK(after.hours_expired >= 3 && after.hours_expired <= 4);	/* no more than had to */
+	CHECK(after.hours_expired >= 3 && after.hours_expired <= 4);	/* no more than necessary */
 	CHECK_INT(after.seconds_expired, 0);
 	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), sum / 6 * (6 - after.hours_expired));
 	CHECK(has_stacks(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR, newest));

@@ -23,7 +23,7 @@ static void interrupt(int signo)
 	interrupted = 1;
 }
 
-/* --- the table and what it is made of */
+/* --- the table and its data */
 
 struct session {
 	struct recorder *recorder;
