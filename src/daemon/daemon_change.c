@@ -41,10 +41,15 @@ static unsigned long long queued(const struct sink_counters *n)
 	return n->samples_queued + n->runs_queued;
 }
 
+static const char *samples_or_runs(uint64_t n)
+{
+	return n == 1 ? "sample or run" : "samples or runs";
+}
+
 static void restore_sink(struct daemon *d, struct feed *f)
 {
-	log_info("took up sink %s again with its queue of %llu samples or runs", f->sink->url,
-		 queued(collector_removed_counters(d->collector, f)));
+	log_info("took up sink %s again with its queue of %llu %s", f->sink->url,
+		 queued(collector_removed_counters(d->collector, f)), samples_or_runs(queued(collector_removed_counters(d->collector, f))));
 	collector_restore_sink(d->collector, f);
 	f->state = FEED_IN_USE;
 }
@@ -131,7 +136,8 @@ static void put_leftover(const struct sink_leftover *left, struct buf *out)
 {
 	uint64_t passed_on = left->samples_passed_on + left->runs_passed_on;
 
-	buf_printf(out, "%llu samples or runs in its queue could not be stored", (unsigned long long)(left->samples + left->runs));
+	buf_printf(out, "%llu %s in its queue could not be stored", (unsigned long long)(left->samples + left->runs),
+		   samples_or_runs(left->samples + left->runs));
 	if (*left->why)
 		buf_printf(out, " (%s)", left->why);
 	if (passed_on)
@@ -168,13 +174,13 @@ static void log_draining(struct daemon *d, struct feed *f)
 	if (!queued(n))
 		return;
 	if (!n->failing && !n->runs_failing) {
-		log_info("removed sink %s; %llu samples or runs in its queue are stored before it is closed", f->sink->url, queued(n));
+		log_info("removed sink %s; %llu %s in its queue will be stored before it is closed", f->sink->url, queued(n), samples_or_runs(queued(n)));
 		return;
 	}
 	sink_why(n, why, sizeof(why));
-	log_warning("removed sink %s is failing%s%s; %llu samples or runs are still queued for it, and are given up once it has stored nothing "
-		    "for %lld seconds. To keep them, add the sink again; to drop them now, restart",
-		    f->sink->url, *why ? ": " : "", why, queued(n), (long long)(daemon_drain_ns() / NS_PER_SECOND));
+	log_warning("removed sink %s is failing%s%s; its queue of %llu %s is given up once it has stored nothing "
+		    "for %lld seconds. To keep it, add the sink again; to drop it now, restart",
+		    f->sink->url, *why ? ": " : "", why, queued(n), samples_or_runs(queued(n)), (long long)(daemon_drain_ns() / NS_PER_SECOND));
 	f->warned = true;
 }
 
