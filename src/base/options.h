@@ -57,7 +57,7 @@ struct command_spec {
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err);
 
-/* How an option was given, for errors about its value. */
+/* One use of an option, for errors about its value. */
 struct option_given {
 	char name[64];		/* as it was typed, but a prefix is completed: "--rows", "-n", or an alias, which has the same target */
 	const char *value;	/* points into argv; NULL for flags, and for options that were not given */
