@@ -138,23 +138,34 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 	return wrong_at(config_place(&settings.config_read, option), option, err, text);
 }
 
+static int invalid_at(const char *place, const char *option, const char *value, struct err *err, const char *use)
+{
+	if (place && strchr(place, ':'))
+		return err_set(err, -EINVAL, "%s: invalid '%s: %.80s'; use %s", place, option, value, use);
+	return err_set(err, -EINVAL, "invalid %s '%.80s'; use %s", place ? place : options_given(parsed, option).name, value, use);
+}
+
 /* "invalid --series '0'; use 1 to 9", or with the origin: "invalid STROBE_SERIES '0'; …", "/etc/strobe.yaml:7: invalid
  * 'series: 0'; …". */
 static int invalid(const char *option, struct err *err, const char *use, ...) _printf_(3, 4);
 static int invalid(const char *option, struct err *err, const char *use, ...)
 {
-	const char *place = config_place(&settings.config_read, option);
 	struct option_given given = options_given(parsed, option);
-	const char *value = given.value ? given.value : "";
 	char text[512];
 	va_list arguments;
 
 	va_start(arguments, use);
 	vsnprintf(text, sizeof(text), use, arguments);
 	va_end(arguments);
-	if (place && strchr(place, ':'))
-		return err_set(err, -EINVAL, "%s: invalid '%s: %.60s'; use %s", place, option, value, text);
-	return err_set(err, -EINVAL, "invalid %s '%.60s'; use %s", place ? place : given.name, value, text);
+	return invalid_at(config_place(&settings.config_read, option), option, given.value ? given.value : "", err, text);
+}
+
+/* The same for an item of a list. */
+static int invalid_item(const char *option, const char *item, struct err *err, const char *use)
+{
+	const char *place = config_item_place(&settings.config_read, option, item);
+
+	return invalid_at(place ? place : config_place(&settings.config_read, option), option, item, err, use);
 }
 
 /* The same with the origin of an item of a list. */
@@ -226,7 +237,7 @@ static int check_service_labels(const struct option_list *labels, struct err *er
 		size_t n = strlen(labels->items[i]);
 
 		if (n > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)labels->items[i], n))
-			return wrong_item("service-label", labels->items[i], err, ": '%.80s' is not the name of a label", labels->items[i]);
+			return invalid_item("service-label", labels->items[i], err, "the name of a label: letters, digits and _");
 	}
 	return 0;
 }
