@@ -102,7 +102,7 @@ def draw(text):
     words = subprocess.run([STROBE, 'flamegraph', '--help'], capture_output=True, text=True).stdout
     if '--also' in words:
         also = [f'{change}:{os.path.join(PLACE, name)}' for change, name in
-                [('reverse', 'also1.svg'), ('function=Parser', 'also2.svg'), ('reverse,function=Gateway', 'also3.svg')]]
+                [('reverse', 'also1.svg'), ('focus=Parser', 'also2.svg'), ('reverse,focus=Gateway', 'also3.svg')]]
         text.show('flamegraph, four pictures by --also', [*strobe, '-q', *(w for a in also for w in ('--also', a))])
     if '.html' in words:
         # The format is recognized only by the name.

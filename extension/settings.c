@@ -235,7 +235,8 @@ static ZEND_INI_MH(on_trigger_secret)
 
 	/* The value must not be shown. */
 	if (n && (n < SECRET_MIN || n > SECRET_MAX))
-		settings_report(stage, "%s is ignored: it has %zu bytes; use 16 to 256 bytes", ZSTR_VAL(entry->name), n);
+		settings_report(stage, "%s is ignored: it has %zu byte%s; use 16 to 256 bytes", ZSTR_VAL(entry->name), n,
+				n == 1 ? "" : "s");
 	else if (r == SUCCESS && n)
 		report_without_observer(stage, ZSTR_VAL(entry->name));
 	return r;

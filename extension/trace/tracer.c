@@ -433,9 +433,9 @@ void tracer_warn_of_folded(uint64_t calls)
 	if (!calls || c->warned || !PG(log_errors))
 		return;
 	c->warned = true;
-	snprintf(text, sizeof(text), "strobe: %llu calls exceeded the trace's limit and were merged into [folded]: "
+	snprintf(text, sizeof(text), "strobe: %llu call%s the trace's limit and %s merged into [folded]: "
 				     "strobe.trace_max_nodes is " ZEND_LONG_FMT,
-		 (unsigned long long)calls, STROBE_G(trace_max_nodes));
+		 (unsigned long long)calls, calls == 1 ? " exceeded" : "s exceeded", calls == 1 ? "was" : "were", STROBE_G(trace_max_nodes));
 	php_log_err(text);
 }
 

@@ -245,13 +245,14 @@ static void describe_store(struct grep_inputs *in, const struct store_query_stat
 static int parse_range(const struct grep_asked *a, struct store_query *q, struct err *err)
 {
 	int64_t now = clock_wall_ns();
-	int r = clock_parse_time(a->from, now, &q->from_ns, err);
 
-	if (r >= 0)
-		r = clock_parse_time(a->to, now, &q->to_ns, err);
-	if (r >= 0 && q->from_ns >= q->to_ns)
+	if (clock_parse_time(a->from, now, &q->from_ns, NULL) < 0)
+		return err_set(err, -EINVAL, "invalid --from '%s'; use " CLOCK_TIMES, a->from);
+	if (clock_parse_time(a->to, now, &q->to_ns, NULL) < 0)
+		return err_set(err, -EINVAL, "invalid --to '%s'; use " CLOCK_TIMES, a->to);
+	if (q->from_ns >= q->to_ns)
 		return err_set(err, -EINVAL, "--from %s is not before --to %s", a->from, a->to);
-	return r;
+	return 0;
 }
 
 static char *describe_range(const char *where, const struct store_query *q)

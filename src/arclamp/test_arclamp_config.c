@@ -162,7 +162,7 @@ TEST(unusable_redis_settings_matter_only_without_another_source)
 	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, "
 		  "such as resp://127.0.0.1:6379");
 	CHECK_STR(source_of(LOGS "redis: {port: 70000}\n"),
-		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
+		  "a.yaml:3: invalid 'redis: port: 70000'; use a whole number from 1 to 65535");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: invalid channel ''; use 1 to "
 		  "200 bytes");
 	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' is not a valid address: the host is "
@@ -180,7 +180,7 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F'}\n"),
 		  "a.yaml:2: a group of 'logs' has no 'retain', the number of older files to keep");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F', retain: -1}\n"),
-		  "a.yaml:2: 'logs: retain' must be a whole number from 0 to 10000000, not '-1'");
+		  "a.yaml:2: invalid 'logs: retain: -1'; use a whole number from 0 to 10000000");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%Y/%m', retain: 1}\n"),
 		  "a.yaml:2: the format '%Y/%m' cannot be used: its names contain '/', but a log is one file in "
 		  "the directory of its period; use - or _ instead");

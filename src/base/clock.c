@@ -98,7 +98,7 @@ int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err)
 		if (end == text + digits)
 			return 0;
 	}
-	return err_set(err, -EINVAL, "'%s' is not a duration, such as 90s, 15m, 2h, 7d or 250ms", text);
+	return err_set(err, -EINVAL, "invalid duration '%s'; use " CLOCK_DURATIONS, text);
 }
 
 /* Parses exactly `n` digits. */
@@ -175,8 +175,7 @@ int clock_parse_time(const char *text, int64_t now_ns, int64_t *ret_ns, struct e
 		*ret_ns = ns;
 		return 0;
 	}
-	return err_set(err, -EINVAL, "'%s' is not a time, such as now, -15m, 2026-11-21, 2026-11-21T07:30 (UTC) or "
-		       "seconds since 1970", text);
+	return err_set(err, -EINVAL, "invalid time '%s'; use " CLOCK_TIMES, text);
 }
 
 void clock_format(int64_t ns, char *out, size_t size)

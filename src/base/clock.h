@@ -8,6 +8,9 @@
 #define NS_PER_SECOND	1000000000LL
 #define NS_PER_DAY	(86400LL * NS_PER_SECOND)
 
+#define CLOCK_DURATIONS	"90s, 15m, 2h, 7d or 250ms"	/* examples for errors */
+#define CLOCK_TIMES	"now, -15m, 2026-11-21, 2026-11-21T07:30 (UTC) or seconds since 1970"
+
 int64_t clock_wall_ns(void);		/* since 1970, UTC */
 int64_t clock_monotonic_ns(void);
 int64_t clock_boottime_ns(void);	/* monotonic, includes suspend */

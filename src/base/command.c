@@ -2,6 +2,7 @@
 
 #include "command.h"
 
+#include "clock.h"
 #include "secrets.h"
 
 #include <stdarg.h>
@@ -48,18 +49,43 @@ int command_usage(const struct command_spec *spec, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+int command_invalid(const struct command_spec *spec, const char *option, const char *use, ...)
+{
+	struct option_given given = options_given(spec, option);
+	char text[1024];
+	va_list args;
+
+	va_start(args, use);
+	vsnprintf(text, sizeof(text), use, args);
+	va_end(args);
+	return command_usage(spec, "invalid %s '%.200s'; use %s", given.name, given.value ? given.value : "", text);
+}
+
+int command_duration(const struct command_spec *spec, const char *option, const char *text, int64_t *ret_ns)
+{
+	int64_t ns;
+
+	if (!text)
+		return 0;
+	if (clock_parse_duration(text, &ns, NULL) < 0 || ns <= 0)
+		return command_invalid(spec, option, "a duration above 0, such as " CLOCK_DURATIONS);
+	*ret_ns = ns;
+	return 0;
+}
+
 static int invalid_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names)
 {
+	struct option_given given = options_given(spec, option);
 	const char *nearest = options_nearest(value, names);
 	struct buf known;
 	int code;
 
 	if (nearest)
-		return command_usage(spec, "invalid --%s '%s'; did you mean '%s'?", option, value, nearest);
+		return command_usage(spec, "invalid %s '%s'; did you mean '%s'?", given.name, value, nearest);
 	buf_init(&known);
 	for (size_t i = 0; names[i]; i++)
 		buf_printf(&known, "%s%s", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
-	code = command_usage(spec, "invalid --%s '%s'; use %s", option, value, known.data);
+	code = command_usage(spec, "invalid %s '%s'; use %s", given.name, value, known.data);
 	buf_done(&known);
 	return code;
 }

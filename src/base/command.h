@@ -26,6 +26,13 @@ int command_fail(const struct command_spec *spec, const struct err *err);
 /* The same with another sentence and a hint to read --help. Returns EXIT_USAGE. */
 int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
 
+/* The same for an invalid value of the option called `option`, which it names as it was typed: "invalid -n '-1'; use 0 (all) or
+ * more". The format is what follows "use". */
+int command_invalid(const struct command_spec *spec, const char *option, const char *use, ...) _printf_(3, 4);
+
+/* Parses the DURATION of an option, which must be above 0; nothing is done if it is NULL. Returns 0 or EXIT_USAGE. */
+int command_duration(const struct command_spec *spec, const char *option, const char *text, int64_t *ret_ns);
+
 /* Sets the index of `value` in `names`, which end with NULL; 0, the default, if `value` is NULL. `option` is the
  * option's name: "width-of". Returns 0, or EXIT_USAGE after printing the nearest value, or all of them. */
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,

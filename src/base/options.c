@@ -145,17 +145,51 @@ static const struct option_spec *find_letter(const struct command_spec *c, char 
 
 /* --- Storing values --- */
 
-/* Returns the option as the user knows it, for errors. */
-static const char *shown(const struct option_spec *o, char out[64])
+/* The options of the last command line, in its order. */
+static struct {
+	struct given {
+		const struct option_spec *option;
+		bool by_letter;
+		const char *value;
+	} *items;
+	size_t count, capacity;
+} given;
+
+/* The option as the person typed it, for sentences. */
+static const char *shown(const struct option_spec *o, bool by_letter, char out[64])
 {
-	if (o->name)
+	if (o->name && !by_letter)
 		snprintf(out, 64, "--%s", o->name);
 	else
 		snprintf(out, 64, "-%c", o->letter);
 	return out;
 }
 
-static int store_number(const struct option_spec *o, const char *value, struct err *err)
+struct option_given options_given(const struct command_spec *c, const char *name)
+{
+	struct option_given ret = { 0 };
+	const struct option_spec *o = c->options;
+
+	while (!is_end(o) && !(o->name && !strcmp(o->name, name)))
+		o++;
+	if (is_end(o)) {
+		snprintf(ret.name, sizeof(ret.name), "%.60s=", name);
+		return ret;
+	}
+	shown(o, false, ret.name);
+	for (size_t i = given.count; i-- > 0;) {
+		const struct given *g = &given.items[i];
+
+		if (g->option->target == o->target) {
+			shown(g->option, g->by_letter, ret.name);
+			ret.value = g->value;
+			break;
+		}
+	}
+	return ret;
+}
+
+static int store_number(const struct option_spec *o, bool by_letter, const char *value, struct err *err)
 {
 	char *end = NULL, name[64];
 	bool whole = o->kind == OPTION_INT;
@@ -168,10 +202,10 @@ static int store_number(const struct option_spec *o, const char *value, struct e
 	else
 		d = strtod(value, &end);
 	if (end == value || *end || (!whole && !isfinite(d)))
-		return err_set(err, -EINVAL, "option '%s' takes a %s, not '%s'", shown(o, name),
-			       whole ? "whole number" : "number", value);
+		return err_set(err, -EINVAL, "invalid %s '%s'; use a %s", shown(o, by_letter, name), value,
+			       whole ? "whole number" : "number");
 	if (errno == ERANGE && whole)
-		return err_set(err, -EINVAL, "option '%s': %s is too large", shown(o, name), value);
+		return err_set(err, -EINVAL, "invalid %s '%s'; use a number nearer to 0", shown(o, by_letter, name), value);
 	if (whole)
 		*(long *)o->target = l;
 	else
@@ -179,10 +213,12 @@ static int store_number(const struct option_spec *o, const char *value, struct e
 	return 0;
 }
 
-static int store(const struct option_spec *o, const char *value, struct err *err)
+static int store(const struct option_spec *o, bool by_letter, const char *value, struct err *err)
 {
 	struct option_list *list = o->target;
 
+	GROW(&given.items, &given.capacity, given.count + 1);
+	given.items[given.count++] = (struct given){ o, by_letter, value };
 	switch (o->kind) {
 	case OPTION_FLAG:
 		*(bool *)o->target = true;
@@ -196,7 +232,7 @@ static int store(const struct option_spec *o, const char *value, struct err *err
 		return 0;
 	case OPTION_INT:
 	case OPTION_DOUBLE:
-		return store_number(o, value, err);
+		return store_number(o, by_letter, value, err);
 	case OPTION_HEADING:
 		break;
 	}
@@ -213,11 +249,11 @@ struct walk {
 	bool help;
 };
 
-static int missing_value(const struct option_spec *o, struct err *err)
+static int missing_value(const struct option_spec *o, bool by_letter, struct err *err)
 {
 	char name[64];
 
-	return err_set(err, -EINVAL, "option '%s' needs a value: %s", shown(o, name), o->value ? o->value : "VALUE");
+	return err_set(err, -EINVAL, "option '%s' needs a value: %s", shown(o, by_letter, name), o->value ? o->value : "VALUE");
 }
 
 static int take_long(struct walk *w, const char *text, struct err *err)
@@ -233,13 +269,13 @@ static int take_long(struct walk *w, const char *text, struct err *err)
 	if (!takes_value(o)) {
 		if (equals)
 			return err_set(err, -EINVAL, "option '--%s' takes no value", o->name);
-		return o == &help_option ? 0 : store(o, NULL, err);
+		return o == &help_option ? 0 : store(o, false, NULL, err);
 	}
 	if (equals)
-		return store(o, equals + 1, err);
+		return store(o, false, equals + 1, err);
 	if (w->at == w->argc)
-		return missing_value(o, err);
-	return store(o, w->argv[w->at++], err);
+		return missing_value(o, false, err);
+	return store(o, false, w->argv[w->at++], err);
 }
 
 /* Parses "-abc", "-oFILE" or "-o FILE". */
@@ -256,16 +292,16 @@ static int take_letters(struct walk *w, const char *text, struct err *err)
 			continue;
 		}
 		if (!takes_value(o)) {
-			r = store(o, NULL, err);
+			r = store(o, true, NULL, err);
 			if (r < 0)
 				return r;
 			continue;
 		}
 		if (text[1])
-			return store(o, text + 1, err);
+			return store(o, true, text + 1, err);
 		if (w->at == w->argc)
-			return missing_value(o, err);
-		return store(o, w->argv[w->at++], err);
+			return missing_value(o, true, err);
+		return store(o, true, w->argv[w->at++], err);
 	}
 	return 0;
 }
@@ -292,6 +328,7 @@ int options_parse(const struct command_spec *c, int argc, char **argv, bool stop
 	struct walk w = { .command = c, .argc = argc, .at = 1, .argv = argv };
 	int operands = 0, r = 0;
 
+	given.count = 0;
 	while (w.at < argc && !w.help) {
 		char *word = argv[w.at++];
 

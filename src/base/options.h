@@ -57,6 +57,16 @@ struct command_spec {
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err);
 
+/* One use of an option, for errors about its value. */
+struct option_given {
+	char name[64];		/* as it was typed, but a prefix is completed: "--rows", "-n", or an alias, which has the same target */
+	const char *value;	/* points into argv; NULL for flags, and for options that were not given */
+};
+
+/* The last time that the option called `name` (without "--") was given in what options_parse read last, or its long name
+ * if it was not given. For the name of no option, which then is a parameter of a URL, the name is "name=". */
+struct option_given options_given(const struct command_spec *c, const char *name);
+
 void options_help(const struct command_spec *c, struct buf *out);	/* text, at most 80 columns */
 void options_man(const struct command_spec *c, struct buf *out);	/* roff for man strobe-NAME(1) */
 

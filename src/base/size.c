@@ -25,7 +25,7 @@ int size_parse(const char *text, uint64_t *ret, struct err *err)
 		end++;
 	v *= (double)((uint64_t)1 << shift);
 	if (!is_number || *end || !(v >= 0 && v < 1e18))
-		return err_set(err, -EINVAL, "invalid size '%.60s'; use 500M, 10G or a number of bytes", text);
+		return err_set(err, -EINVAL, "invalid size '%.60s'; use " SIZE_EXAMPLES, text);
 	*ret = (uint64_t)v;
 	return 0;
 }

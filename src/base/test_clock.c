@@ -128,7 +128,7 @@ TEST(an_invalid_duration_is_refused_with_examples)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK_INT(duration(bad[i]), -1);
 	CHECK_INT(clock_parse_duration("5x", &ns, &err), -EINVAL);
-	CHECK_STR(err.text, "'5x' is not a duration, such as 90s, 15m, 2h, 7d or 250ms");
+	CHECK_STR(err.text, "invalid duration '5x'; use 90s, 15m, 2h, 7d or 250ms");
 }
 
 TEST(times_may_be_relative_dates_or_seconds)

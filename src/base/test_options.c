@@ -174,20 +174,42 @@ TEST(a_mistyped_option_gets_the_nearest_name)
 TEST(other_mistakes_are_named)
 {
 	CHECK_INT(parse("-o", false), -EINVAL);
-	CHECK_STR(err.text, "option '--output' needs a value: FILE");
+	CHECK_STR(err.text, "option '-o' needs a value: FILE");
 	CHECK_INT(parse("--title", false), -EINVAL);
 	CHECK_STR(err.text, "option '--title' needs a value: TEXT");
 	CHECK_INT(parse("--reverse=yes", false), -EINVAL);
 	CHECK_STR(err.text, "option '--reverse' takes no value");
 	CHECK_INT(parse("-w 3px", false), -EINVAL);
-	CHECK_STR(err.text, "option '--width' takes a whole number, not '3px'");
+	CHECK_STR(err.text, "invalid -w '3px'; use a whole number");
 	CHECK_INT(parse("--width=", false), -EINVAL);
 	CHECK_INT(parse("--width=99999999999999999999", false), -EINVAL);
-	CHECK_STR(err.text, "option '--width': 99999999999999999999 is too large");
+	CHECK_STR(err.text, "invalid --width '99999999999999999999'; use a number nearer to 0");
 	CHECK_INT(parse("--minwidth=nan", false), -EINVAL);
 	CHECK_INT(parse("--minwidth=1e999", false), -EINVAL);
-	CHECK_STR(err.text, "option '--minwidth' takes a number, not '1e999'");
+	CHECK_STR(err.text, "invalid --minwidth '1e999'; use a number");
 	CHECK_INT(parse("--=x", false), -EINVAL);
+}
+
+static void check_given(const char *words_given, const char *option, const char *name, const char *value)
+{
+	struct option_given g;
+
+	CHECK_INT(parse(words_given, false), 0);
+	g = options_given(&command, option);
+	CHECK_STR(g.name, name);
+	CHECK_STR(g.value ? g.value : "none", value);
+}
+
+TEST(errors_can_name_an_option_as_it_was_typed)
+{
+	check_given("-w 3", "width", "-w", "3");
+	check_given("-qw3", "width", "-w", "3");
+	check_given("--width=4 --minwidth 1", "width", "--width", "4");
+	check_given("--wid 4", "width", "--width", "4");
+	check_given("-w 3 --width-of-all 5", "width", "--width-of-all", "5");	/* the same target */
+	check_given("--width-of-all 5 -w 3", "width", "-w", "3");
+	check_given("-w 3", "title", "--title", "none");
+	check_given("-w 3", "scale", "scale=", "none");
 }
 
 TEST(an_ambiguous_prefix_names_both)

@@ -380,8 +380,8 @@ int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, in
 	errno = 0;
 	v = strtoll(n->text, &end, 10);
 	if (*end || end == n->text || errno || n->text[0] == ' ' || v < min || v > max)
-		return yaml_error(n, err, "'%s' must be a whole number from %lld to %lld, not '%.64s'", what,
-				  (long long)min, (long long)max, n->text);
+		return yaml_error(n, err, "invalid '%s: %.64s'; use a whole number from %lld to %lld", what, n->text,
+				  (long long)min, (long long)max);
 	*ret = v;
 	return 0;
 }
@@ -401,5 +401,5 @@ int yaml_get_bool(const struct yaml_node *n, const char *what, bool *ret, struct
 		*ret = words[i].value;
 		return 0;
 	}
-	return yaml_error(n, err, "'%s' must be true or false, not '%.64s'", what, n->text);
+	return yaml_error(n, err, "invalid '%s: %.64s'; use true or false", what, n->text);
 }

@@ -393,7 +393,7 @@ static int run(int argc, char **argv)
 		return command_usage(&spec,
 		  "unexpected argument '%s'; give one profile, and one file or function", argv[3]);
 	if (context < 0)
-		return command_usage(&spec, "--context must not be negative");
+		return command_invalid(&spec, "context", "0 or more");
 	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = true;

@@ -17,11 +17,15 @@
 
 #define PICTURE_MAX ((size_t)256 << 20)
 #define MEMORY_MAX ((size_t)1 << 30)
+#define LIMIT_MIN_NS (NS_PER_SECOND / 10)
+#define LIMIT_MAX_NS (3600 * (int64_t)NS_PER_SECOND)
 
 static struct format_options reading;
 static const char *from, *output, *column, *function, *by = "function", *title, *focus, *ignore;
 static long nodes = CALLGRAPH_NODES;
-static double threshold, seconds = 2;
+static const char *limit_text;
+static int64_t limit_ns = 2 * (int64_t)NS_PER_SECOND;
+static double threshold, seconds;		/* `limit_ns` in seconds */
 static bool quiet;
 static int64_t began_ns;
 
@@ -37,7 +41,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Contents" },
-	{ OPTION_INT, 'n', "nodes", "N", &nodes,
+	{ OPTION_INT, 0, "nodes", "N", &nodes,
 	  "Functions with the largest totals (default: 150)." },
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
 	  "Leave out less than this share (default: 0.5)." },
@@ -45,8 +49,8 @@ static const struct option_spec options[] = {
 	  "The part may be a regular expression that matches only one name." },
 	{ OPTION_STRING, 0, "by", "GROUP", &by, "Group by function (default), class, file, line, ...",
 	  "Or by namespace, package or own; see strobe-report(1)." },
-	{ OPTION_DOUBLE, 0, "seconds", "SECONDS", &seconds,
-	  "Time limit, kept by drawing less (default: 2)." },
+	{ OPTION_STRING, 0, "seconds", "DURATION", &limit_text,
+	  "Time limit, kept by drawing less (default: 2s).", "Such as 10 (seconds) or 500ms." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ 0 }
@@ -215,15 +219,15 @@ static int run(int argc, char **argv)
 	if ((code = choose_output(&target)))
 		return code;
 	if (!report_by_parse(by, &groups))
-		return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace, package or own", by);
+		return command_invalid(&spec, "by", "function, line, file, class, namespace, package or own");
 	if (nodes < 1 || nodes > CALLGRAPH_NODES_MAX)
-		return command_usage(&spec, "invalid --nodes %ld; use 1 to %d", nodes,
-				     CALLGRAPH_NODES_MAX);
-	if (!(seconds >= 0.1 && seconds <= 3600))
-		return command_usage(&spec, "invalid --seconds %g; use 0.1 to 3600", seconds);
+		return command_invalid(&spec, "nodes", "1 to %d", CALLGRAPH_NODES_MAX);
+	if (limit_text && (clock_parse_duration(limit_text, &limit_ns, NULL) < 0 || limit_ns < LIMIT_MIN_NS || limit_ns > LIMIT_MAX_NS))
+		return command_invalid(&spec, "seconds", "a duration from 100ms to 1h, such as 500ms or 10 (seconds)");
 	if (!(threshold >= 0 && threshold <= 100))
-		return command_usage(&spec, "invalid --threshold %g; use 0 to 100 percent", threshold);
+		return command_invalid(&spec, "threshold", "0 to 100 percent");
 
+	seconds = (double)limit_ns / NS_PER_SECOND;
 	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	limits.cpu_seconds = (int)seconds + 1;

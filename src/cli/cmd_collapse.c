@@ -155,9 +155,9 @@ static int parse_times(void)
 		return time_raw || time_from_second ? command_usage(&spec, "--timeraw and --timezerosecs need --time") : 0;
 	if (!comma || !parse_seconds(times, comma, -INFINITY, &reading.time_min) ||
 	    !parse_seconds(comma + 1, times + strlen(times), INFINITY, &reading.time_max))
-		return command_usage(&spec, "invalid --time '%s'; use MIN,MAX in seconds, such as 10,20.5", times);
+		return command_invalid(&spec, "time", "MIN,MAX in seconds, such as 10,20.5");
 	if (reading.time_min > reading.time_max)
-		return command_usage(&spec, "invalid --time %s: the end is before the start", times);
+		return command_invalid(&spec, "time", "MIN,MAX with a MIN that is not above MAX");
 	reading.time_range = true;
 	reading.time_zero = time_raw ? TIME_RAW : time_from_second ? TIME_FROM_SECOND : TIME_FROM_FIRST;
 	return 0;

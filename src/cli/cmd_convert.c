@@ -90,13 +90,12 @@ static int unknown_format(void)
 			names[n++] = (*f)->name;
 		}
 	if (format_name && format_by_name(format_name))
-		return command_usage(&spec, "'%s' is read only; output formats: %s", format_name, known.data);
+		return command_invalid(&spec, "format", "one of %s ('%s' is read only)", known.data, format_name);
 	nearest = format_name ? options_nearest(format_name, names) : NULL;
 	if (nearest)
-		return command_usage(&spec, "unknown output format '%s'; did you mean '%s'?", format_name,
-				     nearest);
+		return command_usage(&spec, "invalid %s '%s'; did you mean '%s'?", options_given(&spec, "format").name, format_name, nearest);
 	if (format_name)
-		return command_usage(&spec, "unknown output format '%s'; known formats: %s", format_name, known.data);
+		return command_invalid(&spec, "format", "one of %s", known.data);
 	if (strcmp(output, "-"))
 		return command_usage(&spec, "cannot infer the output format from '%s'; give -f with one of %s", output,
 				     known.data);

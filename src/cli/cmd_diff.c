@@ -50,7 +50,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "sort", "KEY", &sort, "Sort by the change of self (default) or total.",
 	  "self is the function itself, total includes its callees. Alias: --by." },
 	{ OPTION_STRING, 0, "by", "KEY", &sort, NULL },
-	{ OPTION_INT, 'r', "rows", "N", &rows, "Number of rows (default: 30; 0: all)." },
+	{ OPTION_INT, 0, "rows", "N", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &all,
 	  "Also show changes within the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma, "Noise threshold in standard errors.",
@@ -89,7 +89,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe diff monday.strobe tuesday.strobe\n"
 		"strobe diff before.folded after.folded -o diff.svg\n"
-		"strobe diff --sort total --all -r 100 before.folded after.folded\n"
+		"strobe diff --sort total --all --rows 100 before.folded after.folded\n"
 		"strobe diff base.strobe new.strobe --fail-over 1 || echo slower\n"
 		"strobe diff 'http://web1:8787/?from=-25h&to=-24h' 'http://web1:8787/'\n"
 		"strobe diff --folded -s before.folded after.folded -o both.folded\n",
@@ -150,13 +150,13 @@ static int choose_scale(const struct sides *s, enum form form, enum diff_scale *
 static int check_options(void)
 {
 	if (strcmp(sort, "self") && strcmp(sort, "total"))
-		return command_usage(&spec, "invalid --sort '%s'; use self or total", sort);
+		return command_invalid(&spec, "sort", "self or total");
 	if (rows < 0)
-		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
+		return command_invalid(&spec, "rows", "0 (all) or more");
 	if (sigma < 0)
-		return command_usage(&spec, "invalid --sigma %g; it is a number of standard errors, 0 or more", sigma);
+		return command_invalid(&spec, "sigma", "0 or more standard errors");
 	if (fail_over < 0)
-		return command_usage(&spec, "invalid --fail-over %g; it is a percentage, 0 or more", fail_over);
+		return command_invalid(&spec, "fail-over", "a percentage, 0 or more");
 	return 0;
 }
 

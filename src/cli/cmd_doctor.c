@@ -136,7 +136,7 @@ static int run(int argc, char **argv)
 	if (operands)
 		return command_usage(&spec, "unexpected argument '%s'; to check one process, use -p PID", argv[1]);
 	if (pid && !is_number(pid))
-		return command_usage(&spec, "'%s' is not a process ID", pid);
+		return command_invalid(&spec, "pid", "the number of a process");
 	findings_init(&f);
 	r = check_all(&f, &err);
 	if (r >= 0)

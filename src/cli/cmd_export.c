@@ -225,7 +225,7 @@ static int parse_min_width(struct export_options *o)
 	o->picture.min_width = strtod(min_width, &end);
 	o->picture.min_width_percent = !strcmp(end, "%");
 	if (end == min_width || (*end && !o->picture.min_width_percent))
-		return command_usage(&spec, "invalid --minwidth '%s'; use pixels, such as 0.5, or a share, such as 1%%", min_width);
+		return command_invalid(&spec, "minwidth", "pixels, such as 0.5, or a share, such as 1%%");
 	return 0;
 }
 
@@ -240,9 +240,9 @@ static unsigned usual_jobs(bool compress)
 static int parse_numbers(struct export_options *o, bool compress)
 {
 	if (jobs < 0 || jobs > (long)JOBS_MAX)
-		return command_usage(&spec, "invalid --jobs %ld; use 1 to %u", jobs, JOBS_MAX);
+		return command_invalid(&spec, "jobs", "1 to %u", JOBS_MAX);
 	if (older_than != -1 && !(older_than >= 0 && older_than <= 36500))
-		return command_usage(&spec, "invalid --older-than %g; use 0 to 36500 days", older_than);
+		return command_invalid(&spec, "older-than", "0 to 36500 days");
 	o->jobs = jobs ? (unsigned)jobs : usual_jobs(compress);
 	o->older_than_days = older_than == -1 ? 7 : older_than;
 	return 0;
@@ -250,29 +250,19 @@ static int parse_numbers(struct export_options *o, bool compress)
 
 static int parse_memory(struct export_options *o)
 {
-	struct err err = { 0 };
-
 	if (!memory_text)
 		return 0;
-	if (size_parse(memory_text, &o->memory_bytes, &err) < 0)
-		return command_usage(&spec, "--memory: %s", err.text);
-	if (o->memory_bytes < MEMORY_MIN || o->memory_bytes > MEMORY_MAX)
-		return command_usage(&spec, "invalid --memory %.60s; use 1M to 1T (a number without a unit is bytes)", memory_text);
+	if (size_parse(memory_text, &o->memory_bytes, NULL) < 0 || o->memory_bytes < MEMORY_MIN || o->memory_bytes > MEMORY_MAX)
+		return command_invalid(&spec, "memory", "1M to 1T (a number without a unit is bytes)");
 	return 0;
 }
 
 static int parse_durations(void)
 {
-	struct err err = { 0 };
-
-	if (watch_text && clock_parse_duration(watch_text, &watch_ns, &err) < 0)
-		return command_usage(&spec, "--watch: %s", err.text);
-	if (watch_text && watch_ns <= 0)
-		return command_usage(&spec, "invalid --watch %.60s; use a duration above 0, such as 30s", watch_text);
-	if (timeout_text && clock_parse_duration(timeout_text, &timeout_ns, &err) < 0)
-		return command_usage(&spec, "--upload-timeout: %s", err.text);
-	if (timeout_ns <= 0 || timeout_ns > TIMEOUT_MAX_NS)
-		return command_usage(&spec, "invalid --upload-timeout %.60s; use a duration up to 1d", timeout_text);
+	if (command_duration(&spec, "watch", watch_text, &watch_ns))
+		return EXIT_USAGE;
+	if (timeout_text && (clock_parse_duration(timeout_text, &timeout_ns, NULL) < 0 || timeout_ns <= 0 || timeout_ns > TIMEOUT_MAX_NS))
+		return command_invalid(&spec, "upload-timeout", "a duration up to 1d, such as 30s");
 	return 0;
 }
 

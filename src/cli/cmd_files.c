@@ -20,7 +20,7 @@ static long rows_wanted = 10;
 static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Processes (default: every PHP)" },
 	TARGET_OPTIONS(targets),
-	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP (default)." },
+	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP process (default)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Files" },
 	{ OPTION_FLAG, 'r', "reads", NULL, &reads, "Only reads." },
 	{ OPTION_FLAG, 'w', "writes", NULL, &writes, "Only writes; with -r both, but no other calls." },
@@ -56,17 +56,13 @@ static const struct command_spec spec = {
 
 static int check_options(int64_t *ret_duration_ns, int operands)
 {
-	struct err err = { 0 };
-
 	if (target_options_check(&targets, &spec, operands))
 		return EXIT_USAGE;
 	if (by_bytes + by_latency + by_count > 1)
 		return command_usage(&spec, "--latency, --bytes and --count exclude each other");
 	if (rows_wanted < 0)
-		return command_usage(&spec, "--rows must not be negative");
-	if (duration_text && (clock_parse_duration(duration_text, ret_duration_ns, &err) < 0 || *ret_duration_ns <= 0))
-		return command_usage(&spec, "%s", *err.text ? err.text : "the duration must be above 0");
-	return 0;
+		return command_invalid(&spec, "rows", "0 (all) or more");
+	return command_duration(&spec, "duration", duration_text, ret_duration_ns);
 }
 
 static u32 operations(void)

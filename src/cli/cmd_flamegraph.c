@@ -26,7 +26,7 @@ static const char palette_file[] = "palette.map";
 
 static struct picture_order base;
 static struct option_list also;
-static const char *output, *min_width, *column, *function, *nameattr, *from;
+static const char *output, *min_width, *column, *focus, *nameattr, *from;
 static const char *usual_colors;		/* the default; any other palette was requested */
 static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
@@ -36,8 +36,9 @@ static const struct option_spec options[] = {
 	  "An .html page also has tables and the call graph; standard output gets SVG." },
 	{ OPTION_LIST, 0, "also", "CHANGES:FILE", &also, "Draw another picture, with CHANGES; repeatable.",
 	  "It has the same input." },
-	{ OPTION_STRING, 0, "function", "REGEX", &function, "Only stacks with a function whose name matches.",
-	  "An extended regular expression." },
+	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches.",
+	  "An extended regular expression. Alias: --function." },
+	{ OPTION_STRING, 0, "function", "REGEX", &focus, NULL },
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
 	  "The widths show it: samples, wall_ns, cpu_ns, calls, memory_bytes, ... Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
@@ -116,7 +117,7 @@ static const struct command_spec spec = {
 		"The picture is self-contained: open it in any browser, click a frame to zoom, search with Ctrl-F. "
 		"Options have the same names and effects as in flamegraph.pl, and lines with two counts are drawn "
 		"as a difference, as it does. The changes of --also are separated by commas: forward, reverse, inverted, "
-		"hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one.\n\n"
+		"hash, colors=, title=, subtitle=, minwidth=, column=, and focus=REGEX as the last one.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
@@ -199,9 +200,9 @@ static int draw_lines(const struct picture_order *order, const struct line_set *
 /* Reports if no stack has the requested function. */
 static bool has_stacks(const struct picture_order *order, const struct profile *p)
 {
-	if (!order->function || p->node_count > 1)
+	if (!order->focus || p->node_count > 1)
 		return true;
-	fprintf(stderr, "strobe flamegraph: no stack has a function that matches '%s'\n", order->function);
+	fprintf(stderr, "strobe flamegraph: no stack has a function that matches '%s'\n", order->focus);
 	return false;
 }
 
@@ -224,7 +225,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	if (in->is_comparison && !order->o.title)
 		order->o.title = diff_picture_title(order->o.inverted);
 	seen = *in;
-	if (order->function)
+	if (order->focus)
 		seen.profile = filtered = picture_order_filter(order, in->profile);
 	if (order->o.column != UINT32_MAX) {
 		scale = (double)profile_scale(seen.profile, order->o.column);
@@ -282,7 +283,7 @@ static int draw_metrics(const struct picture_order *order, const struct sides *s
 	buf_init(&drawn);
 	if (order->form == PICTURE_HTML && !s->is_difference)
 		c.count = sides_metrics(s, &diffs[0], o, diffs, metrics);
-	for (size_t i = 0; i < c.count && order->function; i++)
+	for (size_t i = 0; i < c.count && order->focus; i++)
 		keep_function(order, &diffs[i]);
 	has_values = has_stacks(order, diffs[0].profile);
 	code = finish_picture(order, &drawn, render_difference(order, &c, &drawn, &err), &err);
@@ -538,7 +539,7 @@ static int set_base(void)
 		return code;
 	if (min_width && (code = picture_order_min_width(&base, &spec, min_width)))
 		return code;
-	if (function && (code = picture_order_function(&base, &spec, function)))
+	if (focus && (code = picture_order_focus(&base, &spec, focus)))
 		return code;
 	return picture_order_path(&base, &spec, output ? output : isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-");
 }

@@ -27,7 +27,9 @@ static char column[64];			/* column named by a URL; "" if none */
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain TEXT.",
 	  "A literal part of \"a;b;c\"." },
-	{ OPTION_INT, 'n', "count", "N", &wanted, "Number of functions to list (default: 20)." },
+	{ OPTION_INT, 'n', "rows", "N", &wanted, "Number of functions to list (default: 20).",
+	  "Alias: --count, as in arclamp-grep." },
+	{ OPTION_INT, 0, "count", "N", &wanted, NULL },
 	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint,
 	  "Only this entry point, such as index (default: all)." },
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel, "Only this profiler, such as excimer-wall.",
@@ -70,7 +72,7 @@ static const struct command_spec spec = {
 		"The exit code is 4 when nothing was counted; a message then says what was searched.",
 	.examples =
 		"strobe grep --entrypoint index --grep EditPage\n"
-		"strobe grep --resolution hourly --slice=-24: --count 10\n"
+		"strobe grep --resolution hourly --slice=-24: -n 10\n"
 		"strobe grep --store sqlite:/var/lib/strobe --from -15m --no-skip --lowercase\n"
 		"strobe grep 'http://127.0.0.1:8787/?from=-1h&entry=api*'\n"
 		"strobe grep /srv/arclamp/logs/daily/2026-11-20.all.log.gz --json\n",
@@ -103,9 +105,7 @@ static int parse_slice(void)
 		at = end;
 	}
 	if (*at || !*slice)
-		return command_usage(&spec,
-		  "invalid --slice '%s'; use A:B with whole numbers, either of which may be empty",
-				     slice);
+		return command_invalid(&spec, "slice", "A:B with whole numbers, either of which may be empty");
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int parse(int operands)
 	size_t n = strlen(asked.entrypoint);
 
 	if (wanted < 1 || wanted > COUNT_MAX)
-		return command_usage(&spec, "invalid --count %ld; use 1 to %d", wanted, COUNT_MAX);
+		return command_invalid(&spec, "rows", "1 to %d", COUNT_MAX);
 	if ((operands > 0) + (asked.store != NULL) + (asked.url != NULL) > 1)
 		return command_usage(&spec, "FILE, --store and --url exclude each other");
 	if (asked.from && !asked.store && !asked.url)

@@ -22,7 +22,7 @@ static struct option_list labels;
 static bool quiet;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 's', "source", "NAME", &source, "Source (default: from profile or file name).",
+	{ OPTION_STRING, 0, "source", "NAME", &source, "Source (default: from profile or file name).",
 	  "1 to 64 letters, digits, '.', '_' or '-'." },
 	{ OPTION_STRING, 0, "id", "ID", &id, "Run ID (default: from profile or file name).",
 	  "Only for a single file. The last resort is a hash of the content." },
@@ -55,7 +55,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe import --source shop /tmp/*.xhprof\n"
 		"strobe import --source shop --id before --name 'no cache yet' profile.strobe\n"
-		"zcat web1.gz | strobe import -s shop --url /cart --label host=web1 -\n",
+		"zcat web1.gz | strobe import --source shop --url /cart --label host=web1 -\n",
 	.options = options,
 };
 

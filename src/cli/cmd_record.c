@@ -33,7 +33,7 @@ static bool no_lines, file_io, by_bytes, by_latency, by_count, all_files, distri
 static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Processes (default: every PHP; with --lang perl, every Perl)" },
 	TARGET_OPTIONS(targets),
-	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP and Perl." },
+	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP and Perl process." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Measurements" },
 	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second and CPU (default: 99)." },
 	{ OPTION_STRING, 'd', "duration", "DURATION", &duration_text,
@@ -51,7 +51,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "distr", NULL, &distribution, "Also print a histogram of durations.",
 	  "Of waits with --off-cpu and --wall, of calls with --file-io." },
 	{ OPTION_STRING, 0, "min", "DURATION", &minimum_text,
-	  "Leave out shorter waits and calls, such as 1ms." },
+	  "Leave out waits and calls shorter than DURATION." },
 	{ OPTION_FLAG, 0, "idle", NULL, &idle, "Keep waits outside functions, such as idle workers." },
 	{ OPTION_STRING, 0, "php-offsets", "FILE", &php_offsets,
 	  "Offsets for another PHP, from scripts/php-offsets." },
@@ -66,7 +66,7 @@ static const struct option_spec options[] = {
 	  "Do not record executed lines." },
 	{ OPTION_STRING, 0, "to", "URL", &to,
 	  "Send profiles to a daemon every 10 seconds instead.", "URL is unix:SOCKET, or the path of the socket." },
-	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add pid, or replace host (host=NAME).",
+	{ OPTION_LIST, 0, "label", "LABEL=VALUE", &extra_labels, "With --to: host=NAME, or pid without a value.",
 	  "The default host is the name of this machine." },
 	{ OPTION_INT, 0, "rows", "N", &rows, "Rows of the function table (default: 10; 0: all)." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
@@ -161,22 +161,24 @@ static int check_options(struct recorder_options *o, int64_t *ret_duration_ns, i
 				     "-F and --off-cpu exclude each other: --off-cpu takes no samples on CPU; did "
 				     "you mean --wall?");
 	if (!(rate >= 1 && rate <= HZ_MAX) || rate != (double)(long)rate)
-		return command_usage(&spec, "the rate must be a whole number from 1 to %d Hz", HZ_MAX);
+		return command_invalid(&spec, "rate", "a whole number from 1 to %d", HZ_MAX);
 	if (rows < 0)
-		return command_usage(&spec, "--rows must not be negative");
+		return command_invalid(&spec, "rows", "0 (all) or more");
 	if (((minimum_text && !file_io) || idle) && !off_cpu && !wall)
 		return command_usage(&spec, "--%s needs --off-cpu or --wall", idle ? "idle" : "min");
 	if (check_file_io())
 		return EXIT_USAGE;
-	if ((duration_text && (clock_parse_duration(duration_text, ret_duration_ns, &err) < 0 || *ret_duration_ns <= 0)) ||
-	    (minimum_text && clock_parse_duration(minimum_text, &o->min_ns, &err) < 0))
-		return command_usage(&spec, "%s", *err.text ? err.text : "the duration must be above 0");
+	if (command_duration(&spec, "duration", duration_text, ret_duration_ns))
+		return EXIT_USAGE;
+	if (minimum_text && clock_parse_duration(minimum_text, &o->min_ns, NULL) < 0)
+		return command_invalid(&spec, "min", "a duration such as 1ms");
 	if (to && output)
 		return command_usage(&spec, "--to and -o exclude each other");
 	for (size_t i = 0; i < extra_labels.count; i++)
-		if (!to || !take_label(extra_labels.items[i], o))
-			return command_usage(&spec, to ? "invalid label '%s'; --label takes pid, or host=NAME" : "--label %s needs --to",
-					     extra_labels.items[i]);
+		if (!to)
+			return command_usage(&spec, "--label %s needs --to", extra_labels.items[i]);
+		else if (!take_label(extra_labels.items[i], o))
+			return command_usage(&spec, "invalid --label '%s'; use pid or host=NAME", extra_labels.items[i]);
 	if (!output)
 		output = "profile.strobe";
 	if (!to && profile_file_check(output, &err) < 0)

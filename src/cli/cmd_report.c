@@ -92,9 +92,7 @@ static int parse_by(struct report_options *o)
 		if (!strcmp(what, "self") || !strcmp(what, "total"))
 			sort = sort ? sort : what;
 		else if (!report_by_parse(what, &o->by))
-			return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace, "
-						    "package or own",
-					     what);
+			return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace, package or own", what);
 	}
 	return 0;
 }
@@ -114,7 +112,7 @@ static int parse_sort(struct report_options *o)
 	if (!colon && (by_total || !strcmp(how, "self")))
 		return 0;
 	if (colon && !by_total && strcmp(how, "self"))
-		return command_usage(&spec, "invalid --sort '%s'; after the colon use self or total", sort);
+		return command_invalid(&spec, "sort", "self or total after the colon");
 	if (column)
 		return command_usage(&spec, "--sort %s and --column %s name two columns; with --column, use --sort self or "
 				     "total", sort, column);
@@ -140,7 +138,7 @@ static int parse(struct report_options *o)
 	if ((code = parse_by(o)) || (code = parse_sort(o)))
 		return code;
 	if (rows < 0)
-		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
+		return command_invalid(&spec, "rows", "0 (all) or more");
 	if (json && csv)
 		return command_usage(&spec, "--json and --csv exclude each other");
 	return 0;
@@ -160,8 +158,7 @@ static int parse_weights(uint64_t *ret, size_t count)
 		double w = strtod(at, &end);
 
 		if (end == at || !(w >= 0 && w <= 1e6) || (*end && *end != ','))
-			return command_usage(&spec, "invalid --weights '%s'; use numbers from 0 to 1000000, separated by "
-					     "commas", weights);
+			return command_invalid(&spec, "weights", "numbers from 0 to 1000000, separated by commas");
 		if (n < count)
 			ret[n] = (uint64_t)(w * 1e6 + 0.5);
 		n++;
@@ -173,7 +170,7 @@ static int parse_weights(uint64_t *ret, size_t count)
 	if (n != count)
 		return command_usage(&spec, "--weights has %zu number%s for %zu file%s", n, n == 1 ? "" : "s", count,
 				     count == 1 ? "" : "s");
-	return sum > 0 ? 0 : command_usage(&spec, "--weights are all 0");
+	return sum > 0 ? 0 : command_invalid(&spec, "weights", "a number above 0 for one file at least");
 }
 
 /* Loads each file separately, and stores their average in `in`. */

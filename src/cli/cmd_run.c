@@ -196,14 +196,12 @@ static int check_options(int operands)
 	if (rate == NOT_GIVEN)
 		rate = RATE_DEFAULT;
 	clock_name = clock_name ? clock_name : "wall";
-	if (!(rate > 0 && rate <= RATE_MAX))
-		return command_usage(&spec, "the rate must be above 0 and at most %d Hz", RATE_MAX);
-	if (1 / rate > 3600)
-		return command_usage(&spec, "the rate must be at least one sample per hour");
+	if (!(rate * 3600 >= 1 && rate <= RATE_MAX))
+		return command_invalid(&spec, "rate", "at most %d, and at least one sample per hour", RATE_MAX);
 	if (strcmp(clock_name, "wall") && strcmp(clock_name, "cpu"))
-		return command_usage(&spec, "unknown clock '%s'; use wall or cpu", clock_name);
+		return command_invalid(&spec, "clock", "wall or cpu");
 	if (rows < 0)
-		return command_usage(&spec, "--rows must not be negative");
+		return command_invalid(&spec, "rows", "0 (all) or more");
 	return 0;
 }
 

@@ -27,7 +27,7 @@ static bool on_cpu, off_cpu, idle, plain, json;
 static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Processes (default: every PHP; with --lang perl, every Perl)" },
 	TARGET_OPTIONS(targets),
-	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP and Perl." },
+	{ OPTION_FLAG, 'a', "all", NULL, &targets.all, "Every PHP and Perl process." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Measurements (default: time on and off CPU)" },
 	{ OPTION_FLAG, 0, "on-cpu", NULL, &on_cpu, "Only time on CPU, the cheapest." },
 	{ OPTION_FLAG, 0, "off-cpu", NULL, &off_cpu, "Only time off CPU: blocked, or waiting for a CPU." },
@@ -70,7 +70,7 @@ static const struct command_spec spec = {
 		"changes the grouping, Enter opens a script or pool, a shows all time since the start, r resets, d "
 		"lists the current requests with their URI, w saves a picture, q quits. If output is not a "
 		"terminal, a table of the last 10 seconds is printed every 10 seconds.\n\n"
-		"It needs the same privileges as `strobe record`, and without BPF falls back to reading memory, too. The "
+		"It needs the privileges of `strobe record`. Without BPF it falls back to reading memory, as `strobe record` does. The "
 		"exit code is 4 when nothing was sampled.",
 	.examples =
 		"sudo strobe top --fpm\n"
@@ -91,15 +91,6 @@ struct plan {
 	struct top_session_options session;
 };
 
-static int parse_time(const char *option, const char *text, int64_t *ret_ns)
-{
-	struct err err = { 0 };
-
-	if (!text || (clock_parse_duration(text, ret_ns, &err) >= 0 && *ret_ns > 0))
-		return 0;
-	return command_usage(&spec, "--%s: %s", option, *err.text ? err.text : "the time must be above 0");
-}
-
 static int check_view(struct top_view *v)
 {
 	struct err err = { 0 };
@@ -108,15 +99,14 @@ static int check_view(struct top_view *v)
 	v->has_off_cpu = !on_cpu;
 	v->sort = off_cpu ? TOP_OFF_SELF : TOP_SELF;
 	if (by_text && !top_by_parse(by_text, &v->by))
-		return command_usage(&spec, "invalid --by '%s'; use function, class, file, namespace, package, entry, "
-				     "pool, container or pid", by_text);
+		return command_invalid(&spec, "by", "function, class, file, namespace, package, entry, pool, container or pid");
 	if (sort_text && !top_sort_parse(sort_text, &v->sort))
-		return command_usage(&spec, "invalid --sort '%s'; use self, total, off, off-total or name", sort_text);
+		return command_invalid(&spec, "sort", "self, total, off, off-total or name");
 	if (sort_text && v->sort != TOP_NAME && (v->sort < TOP_OFF_SELF ? off_cpu : on_cpu))
 		return command_usage(&spec, "--sort %s is not measured with --%s", sort_text, on_cpu ? "on-cpu" : "off-cpu");
 	v->has_pid = v->by == TOP_BY_PID;
 	if (filter_text && strlen(filter_text) > TOP_INPUT_MAX)
-		return command_usage(&spec, "--filter is limited to %u bytes", TOP_INPUT_MAX);
+		return command_invalid(&spec, "filter", "at most %u bytes", TOP_INPUT_MAX);
 	if (filter_text && top_view_filter(v, filter_text, &err) < 0)
 		return command_usage(&spec, "%s", err.text);
 	return 0;
@@ -134,15 +124,17 @@ static int check_options(struct plan *p, struct top_view *v, int operands)
 	if (rate == NOT_GIVEN)
 		rate = 99;
 	if (!(rate >= 1 && rate <= HZ_MAX) || rate != (double)(long)rate)
-		return command_usage(&spec, "the rate must be a whole number from 1 to %d Hz", HZ_MAX);
+		return command_invalid(&spec, "rate", "a whole number from 1 to %d", HZ_MAX);
 	if (on_cpu && (idle || minimum_text))
 		return command_usage(&spec, "--%s and --on-cpu exclude each other", idle ? "idle" : "min");
 	if (rows_wanted < 0)
-		return command_usage(&spec, "--rows must not be negative");
+		return command_invalid(&spec, "rows", "0 (all) or more");
 	if (plain && json)
 		return command_usage(&spec, "--plain and --json exclude each other");
-	if (parse_time("duration", duration_text, &p->session.duration_ns) || parse_time("every", every_text, &p->session.every_ns) ||
-	    parse_time("window", window_text, &p->session.window_ns) || parse_time("min", minimum_text, &p->o.min_ns))
+	if (command_duration(&spec, "duration", duration_text, &p->session.duration_ns) ||
+	    command_duration(&spec, "every", every_text, &p->session.every_ns) ||
+	    command_duration(&spec, "window", window_text, &p->session.window_ns) ||
+	    command_duration(&spec, "min", minimum_text, &p->o.min_ns))
 		return EXIT_USAGE;
 	return 0;
 }

@@ -151,8 +151,8 @@ static int no_such_format(const struct command_spec *spec, const char *name)
 		}
 	nearest = options_nearest(name, names);
 	if (nearest)
-		return command_usage(spec, "unknown input format '%s'; did you mean '%s'?", name, nearest);
-	return command_usage(spec, "unknown input format '%s'; known formats: %s", name, known.data);
+		return command_usage(spec, "invalid --from '%s'; did you mean '%s'?", name, nearest);
+	return command_usage(spec, "invalid --from '%s'; use one of %s", name, known.data);
 }
 
 int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format)

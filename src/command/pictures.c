@@ -39,13 +39,11 @@ int picture_order_min_width(struct picture_order *order, const struct command_sp
 	o->min_width = strtod(text, &end);
 	o->min_width_percent = !strcmp(end, "%");
 	if (end == text || (*end && !o->min_width_percent))
-		return command_usage(spec,
-		  "invalid --minwidth '%s'; use pixels, such as 0.5, or a share, such as 1%%",
-				     text);
+		return command_usage(spec, "invalid --minwidth '%s'; use pixels, such as 0.5, or a share, such as 1%%", text);
 	return 0;
 }
 
-int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex)
+int picture_order_focus(struct picture_order *order, const struct command_spec *spec, const char *regex)
 {
 	char why[256];
 	int e;
@@ -55,15 +53,15 @@ int picture_order_function(struct picture_order *order, const struct command_spe
 		regerror(e, &order->pattern, why, sizeof(why));
 		return command_usage(spec, "invalid regular expression '%s': %s", regex, why);
 	}
-	order->function = regex;
+	order->focus = regex;
 	return 0;
 }
 
 void picture_order_done(struct picture_order *order)
 {
-	if (order->function)
+	if (order->focus)
 		regfree(&order->pattern);
-	order->function = NULL;
+	order->focus = NULL;
 }
 
 /* --- --also --- */
@@ -85,8 +83,8 @@ static int flag(struct picture_order *order, const char *name)
 
 static int setting(struct picture_order *order, const struct command_spec *spec, const char *name, const char *value)
 {
-	if (!strcmp(name, "function"))
-		return picture_order_function(order, spec, value);
+	if (!strcmp(name, "focus") || !strcmp(name, "function"))
+		return picture_order_focus(order, spec, value);
 	if (!strcmp(name, "minwidth"))
 		return picture_order_min_width(order, spec, value);
 	if (!strcmp(name, "colors"))
@@ -105,13 +103,13 @@ static int setting(struct picture_order *order, const struct command_spec *spec,
 static int unknown_change(const struct command_spec *spec, const char *name)
 {
 	static const char *const known[] = { "forward", "reverse", "inverted", "hash", "colors", "title", "subtitle",
-					     "minwidth", "column", "function", NULL };
+					     "minwidth", "column", "focus", NULL };
 	const char *nearest = options_nearest(name, known);
 
 	if (nearest)
 		return command_usage(spec, "unknown change '%s' in --also; did you mean '%s'?", name, nearest);
 	return command_usage(spec, "unknown change '%s' in --also; use forward, reverse, inverted, hash, colors=, title=, "
-				   "subtitle=, minwidth=, column= or function=",
+				   "subtitle=, minwidth=, column= or focus=",
 			     name);
 }
 
@@ -122,13 +120,13 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	int code = 0;
 
 	*order = *base;
-	order->function = NULL;
+	order->focus = NULL;
 	if (!colon || colon == also || !colon[1])
 		return command_usage(spec, "invalid --also '%s'; use changes, a colon and a file, such as "
 				     "reverse:reversed.svg", also);
 	*colon = 0;
 	while (at && !code) {
-		bool rest = !strncmp(at, "function=", 9);
+		bool rest = !strncmp(at, "focus=", 6) || !strncmp(at, "function=", 9);
 		char *comma = rest ? NULL : strchr(at, ','), *equals;
 
 		if (comma)
@@ -141,8 +139,8 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 			return unknown_change(spec, at);
 		at = comma ? comma + 1 : NULL;
 	}
-	if (!code && base->function && !order->function)
-		code = picture_order_function(order, spec, base->function);
+	if (!code && base->focus && !order->focus)
+		code = picture_order_focus(order, spec, base->focus);
 	return code ? code : picture_order_path(order, spec, colon + 1);
 }
 
@@ -185,7 +183,7 @@ struct flamegraph_line *picture_order_filter_lines(const struct picture_order *o
 
 	buf_init(&scratch);
 	for (size_t i = 0; i < set->count; i++)
-		if (!order->function || line_matches(order, set->lines[i].text, &scratch))
+		if (!order->focus || line_matches(order, set->lines[i].text, &scratch))
 			kept[n++] = set->lines[i];
 	*ret_count = n;
 	return kept;

@@ -2,9 +2,9 @@
  *
  *	also	= change ("," change)* ":" FILE
  *	change	= "forward" | "reverse" | "inverted" | "hash" | "colors=" PALETTE | "title=" TEXT | "subtitle=" TEXT
- *		| "minwidth=" N["%"] | "column=" NAME | "function=" REGEX
+ *		| "minwidth=" N["%"] | "column=" NAME | "focus=" REGEX
  *
- * The file name begins after the last colon. "function=" extends up to that colon, commas included, so it must come
+ * The file name begins after the last colon. "focus=" (also "function=") extends up to that colon, commas included, so it must come
  * last.
  */
 #ifndef COMMAND_PICTURES_H
@@ -21,10 +21,10 @@ enum picture_form { PICTURE_SVG, PICTURE_SVGZ, PICTURE_HTML };
 struct picture_order {
 	struct flamegraph_options o;
 	const char *column;		/* NULL: the default */
-	const char *function;		/* only stacks with a function that matches; NULL: all */
+	const char *focus;		/* only stacks with a function that matches; NULL: all */
 	const char *path;		/* "-" is standard output */
 	enum picture_form form;
-	regex_t pattern;		/* compiled `function`, if that is not NULL */
+	regex_t pattern;		/* compiled `focus`, if that is not NULL */
 };
 
 /* "a.svgz", "a.svg.gz" */
@@ -34,7 +34,7 @@ bool picture_path_is_packed(const char *path);
  * printing the error. */
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);
 int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text);
-int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex);
+int picture_order_focus(struct picture_order *order, const struct command_spec *spec, const char *regex);
 
 /* Copies `base` and applies the changes in `also`, which must stay valid. Call picture_order_done in any case. */
 int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,

@@ -135,8 +135,7 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 	if (r < 0)
 		return r;
 	if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, text))
-		return yaml_error(n, err, "'%s' must be a %snumber, not '%.60s'", o->name,
-				  o->kind == OPTION_INT ? "whole " : "", text);
+		return yaml_error(n, err, "invalid '%s: %.60s'; use a %snumber", o->name, text, o->kind == OPTION_INT ? "whole " : "");
 	put_option(c, o, text);
 	if (o->kind == OPTION_LIST) {
 		_cleanup_(freep) char *place = xasprintf("%s:%u", n->file, n->line);
@@ -227,7 +226,7 @@ static int put_flag(struct config *c, const struct option_spec *o, const char *n
 		if (!strcasecmp(value, no[i]))
 			return 0;
 	}
-	return err_set(err, -EINVAL, "%s=%.60s: use yes or no", name, value);
+	return err_set(err, -EINVAL, "invalid %s '%.60s'; use yes or no", name, value);
 }
 
 /* URLs and names have no spaces. */
@@ -259,8 +258,7 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 		else if (o->kind == OPTION_LIST)
 			put_argument(c, o, name, value);
 		else if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, value))
-			r = err_set(err, -EINVAL, "%s=%.60s: not a %snumber", name, value,
-				    o->kind == OPTION_INT ? "whole " : "");
+			r = err_set(err, -EINVAL, "invalid %s '%.60s'; use a %snumber", name, value, o->kind == OPTION_INT ? "whole " : "");
 		else
 			put_option(c, o, value);
 	}

@@ -444,8 +444,9 @@ static void warn_of_unstored(const struct feed *f)
 	if (!n->samples_queued && !n->runs_queued)
 		return;
 	sink_why(n, why, sizeof(why));
-	log_warning("%llu samples and %llu runs did not reach %s before shutdown%s%s", (unsigned long long)n->samples_queued,
-		    (unsigned long long)n->runs_queued, f->sink->url, *why ? ": " : "", why);
+	log_warning("%llu sample%s and %llu run%s did not reach %s before shutdown%s%s", (unsigned long long)n->samples_queued,
+		    n->samples_queued == 1 ? "" : "s", (unsigned long long)n->runs_queued, n->runs_queued == 1 ? "" : "s", f->sink->url, *why ? ": " : "",
+		    why);
 }
 
 /* Data that one sink has stored counts as stored; sinks that missed it get a warning each. */
@@ -457,8 +458,8 @@ static int report_unstored(const struct daemon *d, struct err *err)
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
 	warn_of_unstored(f);
 	if (unstored)
-		return err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the warnings above",
-			       (unsigned long long)unstored);
+		return err_set(err, -EIO, "%llu %s could not be stored before shutdown; see the warnings above",
+			       (unsigned long long)unstored, unstored == 1 ? "sample or run" : "samples or runs");
 	return err_set(err, -EIO, "all samples and runs are stored, but some did not reach every sink before shutdown; see the warnings "
 		       "above");
 }
@@ -479,12 +480,13 @@ static int log_totals(const struct daemon *d, struct err *err)
 	}
 	if (!lines && !n->samples_received)
 		return err_set(err, -ENODATA, "the input has no folded stacks such as 'main;function 12' (%llu "
-					      "other lines)", (unsigned long long)rejected);
-	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines skipped",
-		 (unsigned long long)lines, (unsigned long long)n->samples_received,
+					      "other line%s)", (unsigned long long)rejected, rejected == 1 ? "" : "s");
+	log_info("%llu line%s with %llu sample%s: %llu stored, %llu dropped; %llu other line%s skipped",
+		 (unsigned long long)lines, lines == 1 ? "" : "s",
+		 (unsigned long long)n->samples_received, n->samples_received == 1 ? "" : "s",
 		 (unsigned long long)n->samples_stored,
 		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_rejected),
-		 (unsigned long long)rejected);
+		 (unsigned long long)rejected, rejected == 1 ? "" : "s");
 	return 0;
 }
 

@@ -80,6 +80,8 @@ static int no_operands(const struct command_spec *spec, int operands, char **arg
 	return operands ? err_set(err, -EINVAL, "unexpected argument '%s'; %s takes options only", argv[1], spec->name) : 0;
 }
 
+static const struct command_spec *parsed;	/* whose options are those of `settings` */
+
 /* Parsing may reorder the arguments, so each pass gets its own copy. */
 static int parse(const struct command_spec *spec, int argc, char **argv, struct err *err)
 {
@@ -87,6 +89,7 @@ static int parse(const struct command_spec *spec, int argc, char **argv, struct 
 	int operands = 0, r;
 
 	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	parsed = spec;
 	r = options_parse(spec, argc, copy, false, &operands, err);
 	return r ? r : no_operands(spec, operands, copy, err);
 }
@@ -135,6 +138,36 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 	return wrong_at(config_place(&settings.config_read, option), option, err, text);
 }
 
+static int invalid_at(const char *place, const char *option, const char *value, struct err *err, const char *use)
+{
+	if (place && strchr(place, ':'))
+		return err_set(err, -EINVAL, "%s: invalid '%s: %.80s'; use %s", place, option, value, use);
+	return err_set(err, -EINVAL, "invalid %s '%.80s'; use %s", place ? place : options_given(parsed, option).name, value, use);
+}
+
+/* "invalid --series '0'; use 1 to 9", or with the origin: "invalid STROBE_SERIES '0'; …", "/etc/strobe.yaml:7: invalid
+ * 'series: 0'; …". */
+static int invalid(const char *option, struct err *err, const char *use, ...) _printf_(3, 4);
+static int invalid(const char *option, struct err *err, const char *use, ...)
+{
+	struct option_given given = options_given(parsed, option);
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, use);
+	vsnprintf(text, sizeof(text), use, arguments);
+	va_end(arguments);
+	return invalid_at(config_place(&settings.config_read, option), option, given.value ? given.value : "", err, text);
+}
+
+/* The same for an item of a list. */
+static int invalid_item(const char *option, const char *item, struct err *err, const char *use)
+{
+	const char *place = config_item_place(&settings.config_read, option, item);
+
+	return invalid_at(place ? place : config_place(&settings.config_read, option), option, item, err, use);
+}
+
 /* The same with the origin of an item of a list. */
 static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...) _printf_(4, 5);
 static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...)
@@ -176,15 +209,13 @@ static const char *place_of(const char *option, const char *url)
 
 static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
 {
-	struct err why = { 0 };
-
-	return size_parse(text, ret, &why) < 0 ? wrong(option, err, ": %s", why.text) : 0;
+	return size_parse(text, ret, NULL) < 0 ? invalid(option, err, SIZE_EXAMPLES) : 0;
 }
 
 static int check_days(const char *option, double days, int64_t *ret_ns, struct err *err)
 {
 	if (!(days >= 0 && days <= RETAIN_DAYS_MAX))
-		return wrong(option, err, " takes 0 to %d days", RETAIN_DAYS_MAX);
+		return invalid(option, err, "0 to %d days", RETAIN_DAYS_MAX);
 	*ret_ns = (int64_t)(days * (double)NS_PER_DAY);
 	return 0;
 }
@@ -207,7 +238,7 @@ static int check_service_labels(const struct option_list *labels, struct err *er
 		size_t n = strlen(labels->items[i]);
 
 		if (n > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)labels->items[i], n))
-			return wrong_item("service-label", labels->items[i], err, ": '%.80s' is not the name of a label", labels->items[i]);
+			return invalid_item("service-label", labels->items[i], err, "the name of a label: letters, digits and _");
 	}
 	return 0;
 }
@@ -231,7 +262,7 @@ static int check_label_rules(const struct option_list *rules, struct err *err)
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
-		return wrong(option, err, " takes 1 to %d", COUNT_MAX);
+		return invalid(option, err, "1 to %d", COUNT_MAX);
 	*ret = (unsigned)n;
 	return 0;
 }
@@ -277,9 +308,9 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	o->limits.min_free_is_guess = !s->min_free;
 	if (o->limits.max_bytes && o->limits.max_bytes < STORE_MIN)
-		return wrong("max-bytes", err, " must be 64M at least, or 0 for no limit");
+		return invalid("max-bytes", err, "64M or more, or 0 for no limit");
 	if (s->runs_count < 0)
-		return wrong("runs-count", err, " must not be negative");
+		return invalid("runs-count", err, "0 (all) or more");
 	o->limits.runs_max_count = (uint64_t)s->runs_count;
 	if ((r = size_of("runs-size", s->runs_size, &o->limits.runs_max_bytes, err)) < 0 ||
 	    (r = size_of("queue-bytes", s->queue_bytes, &o->queue_bytes, err)) < 0 ||
@@ -287,11 +318,11 @@ int settings_check(struct daemon_options *o, struct err *err)
 	    (r = check_count("series", s->series, &o->series, err)) < 0)
 		return r;
 	if (o->queue_bytes < QUEUE_MIN)
-		return wrong("queue-bytes", err, " must be 1M at least");
+		return invalid("queue-bytes", err, "1M or more");
 	if ((r = size_of("query-memory", s->query_memory, &o->query_memory, err)) < 0)
 		return r;
 	if (o->query_memory < QUERY_MEMORY_MIN)
-		return wrong("query-memory", err, " must be 64M at least");
+		return invalid("query-memory", err, "64M or more");
 	if ((r = check_source_dirs(&s->source_dirs, err)) < 0 || (r = check_service_labels(&s->service_labels, err)) < 0)
 		return r;
 	if ((r = check_label_rules(&s->label_rules, err)) < 0)

@@ -78,7 +78,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 			"Add arclamp_* metrics of the logs in DIR."                    \
 	}
-#define SETTINGS_WHO                                                                                      \
+#define SETTINGS_WHO(writer_help)                                                                                      \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" },                                        \
 		{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file,                           \
 		  "Require the token in FILE (or STROBE_TOKEN).",                                         \
@@ -90,7 +90,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		{ OPTION_STRING, 0, "user-header", "HEADER", &settings.user_header,                       \
 		  "User name header (default: X-Forwarded-User)." },                                      \
 		{ OPTION_LIST, 0, "writer", "USER", &settings.writers,                                    \
-		  "User who may write (*: all); repeatable." },                                     \
+		  writer_help },                                     \
 		{ OPTION_LIST, 0, "allow-host", "HOST", &settings.allow_hosts,                            \
 		  "Also accept this host name; repeatable." },                                            \
 		{ OPTION_STRING, 0, "probe-listen", "HOST:PORT", &settings.probe_listen,                  \

@@ -37,6 +37,18 @@ static uint64_t *reported(struct drop_report *r, const char *name)
 	return &r->reported[i];
 }
 
+/* "3 lines of x", "1 line of x", "1 entry of x": the first word of `name` is a plural. */
+static void put_count(struct buf *out, uint64_t n, const char *name)
+{
+	size_t word = strcspn(name, " "), stem = word;
+
+	if (n == 1 && word > 3 && !strncmp(name + word - 3, "ies", 3))
+		stem = word - 3;
+	else if (n == 1 && word > 1 && name[word - 1] == 's')
+		stem = word - 1;
+	buf_printf(out, "%llu %.*s%s%s", (unsigned long long)n, (int)stem, name, word - stem == 3 ? "y" : "", name + word);
+}
+
 void drop_report_note(struct drop_report *r, uint64_t count, const char *format, ...)
 {
 	_cleanup_(freep) char *name = NULL;
@@ -54,8 +66,10 @@ void drop_report_note(struct drop_report *r, uint64_t count, const char *format,
 	before = reported(r, name);
 	if (count < *before)
 		*before = 0;
-	if (count > *before)
-		buf_printf(&r->list, "%s%llu %s", r->list.size ? ", " : "", (unsigned long long)(count - *before), name);
+	if (count > *before) {
+		buf_puts(&r->list, r->list.size ? ", " : "");
+		put_count(&r->list, count - *before, name);
+	}
 	*before = count;
 }
 

@@ -13,6 +13,11 @@ static unsigned long long queued(const struct feed *f)
 	return n->samples_queued + n->runs_queued;
 }
 
+static const char *samples_or_runs(uint64_t n)
+{
+	return n == 1 ? "sample or run" : "samples or runs";
+}
+
 static bool is_failing(const struct feed *f)
 {
 	const struct sink_counters *n = sink_worker_counters(f->worker);
@@ -25,9 +30,9 @@ static void warn_of_failure(struct feed *f)
 	char why[256];
 
 	sink_why(sink_worker_counters(f->worker), why, sizeof(why));
-	log_warning("removed sink %s is failing%s%s; %llu samples or runs are still queued for it, and are given up once it has stored nothing "
-		    "for %lld seconds. To keep them, add the sink again; to drop them now, restart",
-		    f->sink->url, *why ? ": " : "", why, queued(f), (long long)(daemon_drain_ns() / NS_PER_SECOND));
+	log_warning("removed sink %s is failing%s%s; its queue of %llu %s is given up once it has stored nothing for %lld seconds. To keep it, "
+		    "add the sink again; to drop it now, restart",
+		    f->sink->url, *why ? ": " : "", why, queued(f), samples_or_runs(queued(f)), (long long)(daemon_drain_ns() / NS_PER_SECOND));
 	f->warned = true;
 }
 
@@ -46,7 +51,7 @@ static void log_leftover(const struct feed *f, const struct sink_leftover *left)
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	buf_printf(&text, "%s is closed; %llu samples or runs in its queue could not be stored", f->sink->url, count);
+	buf_printf(&text, "%s is closed; %llu %s in its queue could not be stored", f->sink->url, count, samples_or_runs(count));
 	if (*left->why)
 		buf_printf(&text, " (%s)", left->why);
 	if (passed_on)
@@ -80,12 +85,12 @@ void daemon_drain_sink(struct daemon *d, struct feed *f)
 	if (queued(f) && is_failing(f))
 		warn_of_failure(f);
 	else if (queued(f))
-		log_info("removed sink %s; %llu samples or runs in its queue are stored before it is closed", f->sink->url, queued(f));
+		log_info("removed sink %s; %llu %s in its queue will be stored before it is closed", f->sink->url, queued(f), samples_or_runs(queued(f)));
 }
 
 void daemon_restore_sink(struct daemon *d, struct feed *f)
 {
-	log_info("took up sink %s again with its queue of %llu samples or runs", f->sink->url, queued(f));
+	log_info("took up sink %s again with its queue of %llu %s", f->sink->url, queued(f), samples_or_runs(queued(f)));
 	collector_restore_sink(d->collector, f->worker);
 	f->state = FEED_IN_USE;
 }

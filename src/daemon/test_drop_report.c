@@ -35,7 +35,7 @@ TEST(the_first_drop_is_said_at_once_and_the_next_ones_a_minute_later_together)
 	check_line(&r, 164, 20, 3, NULL);
 	check_line(&r, 165, 21, 3, "dropped: 14 samples (queue_full), 3 lines (bad_count)");
 	check_line(&r, 400, 21, 3, NULL);
-	check_line(&r, 405, 21, 4, "dropped: 1 lines (bad_count)");
+	check_line(&r, 405, 21, 4, "dropped: 1 line (bad_count)");
 	drop_report_done(&r);
 }
 

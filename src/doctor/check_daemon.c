@@ -72,12 +72,14 @@ static void add_losses(struct findings *f, const json_t *samples)
 			const char *cause = cause_of(reason, &fix);
 
 			findings_add(f, LEVEL_WARNING, AREA_DAEMON, "lost-by-php", "lost by PHP", fix,
-				     "%lld samples since the daemon started: %s (%s)", (long long)json_integer_value(count), cause, reason);
+				     "%lld sample%s since the daemon started: %s (%s)", (long long)json_integer_value(count),
+				     json_integer_value(count) == 1 ? "" : "s", cause, reason);
 		}
 	json_object_foreach(json_object_get(samples, "dropped"), reason, count)
 		if (json_integer_value(count))
 			findings_add(f, LEVEL_WARNING, AREA_DAEMON, "dropped", "dropped by the daemon", "strobe status",
-				     "%lld samples since its start (%s)", (long long)json_integer_value(count), reason);
+				     "%lld sample%s since its start (%s)", (long long)json_integer_value(count),
+				     json_integer_value(count) == 1 ? "" : "s", reason);
 }
 
 /* --- sources and sinks */
@@ -101,7 +103,8 @@ static void add_sources(struct findings *f, const struct daemon_unit *unit, cons
 			if (json_integer_value(count))
 				findings_add(f, LEVEL_WARNING, AREA_DAEMON, "rejected", text(source, "url"),
 					     "build the extension and the daemon from one version",
-					     "%lld messages were refused (%s)", (long long)json_integer_value(count), reason);
+					     "%lld message%s refused (%s)", (long long)json_integer_value(count),
+					     json_integer_value(count) == 1 ? " was" : "s were", reason);
 	}
 	if (!any)
 		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "no-socket", "", NULL, "this daemon listens on no socket for PHP of this machine");

@@ -185,7 +185,7 @@ static int walk(struct pushed *p, struct profile *to, const struct push_type *t,
 			w.open[w.depth - 1].left--;
 	} while (w.depth);
 	if (r >= 0 && bytes.n)
-		r = err_set(err, -EINVAL, "there are %zu bytes after the end of its tree", bytes.n);
+		r = err_set(err, -EINVAL, "it has %zu byte%s after the end of its tree", bytes.n, bytes.n == 1 ? "" : "s");
 	buf_done(&w.stack);
 	free(w.open);
 	return r;

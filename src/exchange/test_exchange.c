@@ -162,7 +162,7 @@ TEST(damaged_trees_are_refused)
 	check_text(push_tree, STR("\x09" "ab"), "its tree is damaged or truncated: a name has no end");
 	check_text(push_trie, STR("\x01" "a\x01"), "its tree is damaged or truncated: a node lacks its value or "
 						   "the number of its children");
-	check_text(push_trie, STR("\x01" "a\x01\x00x"), "there are 1 bytes after the end of its tree");
+	check_text(push_trie, STR("\x01" "a\x01\x00x"), "it has 1 byte after the end of its tree");
 }
 
 TEST(a_stack_may_not_be_deeper_than_the_limit)

@@ -159,6 +159,7 @@ static const char *socket_problem(const char *path)
 static bool check_value(const struct rule *r, const char *name, const char *value, char *out, size_t size)
 {
 	const char *why = NULL;
+	size_t n;
 	char part[48];
 
 	switch (r->kind) {
@@ -189,9 +190,10 @@ static bool check_value(const struct rule *r, const char *name, const char *valu
 		snprintf(out, size, "%s=%.60s %s", name, value, why);
 		return true;
 	case SECRET:	/* never shown */
-		if (!*value || (strlen(value) >= 16 && strlen(value) <= 256))
+		n = strlen(value);
+		if (!n || (n >= 16 && n <= 256))
 			return false;
-		snprintf(out, size, "%s is ignored: it has %zu bytes", name, strlen(value));
+		snprintf(out, size, "%s is ignored: it has %zu byte%s", name, n, n == 1 ? "" : "s");
 		return true;
 	case KEEP:
 		return false;

@@ -82,8 +82,8 @@ static void log_failure(struct relay *r, const struct err *err)
 static void log_success(struct relay *r)
 {
 	if (r->logged_count)
-		log_info("forwarding to %s again; %llu entries are waiting", r->url.redis.shown,
-			 (unsigned long long)r->counters.spool.records_waiting);
+		log_info("forwarding to %s again; %llu %s waiting", r->url.redis.shown, (unsigned long long)r->counters.spool.records_waiting,
+			 r->counters.spool.records_waiting == 1 ? "entry is" : "entries are");
 	r->logged_count = 0;
 }
 

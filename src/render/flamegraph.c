@@ -59,7 +59,7 @@ static int check_range(const char *name, double v, double min, double max, struc
 {
 	if (v >= min && v <= max)
 		return 0;
-	return err_set(err, -EINVAL, "--%s %g is out of range: use %g to %g", name, v, min, max);
+	return err_set(err, -EINVAL, "invalid --%s '%g'; use %g to %g", name, v, min, max);
 }
 
 /* Tells whether the encoding is compatible with ASCII: all other characters become character references. */
@@ -82,7 +82,7 @@ static int check_encoding(const char *name, struct err *err)
 {
 	if (!name || is_known_encoding(name))
 		return 0;
-	return err_set(err, -EINVAL, "unsupported encoding '%s'; use UTF-8 (default), ISO-8859-1 or another superset "
+	return err_set(err, -EINVAL, "invalid --encoding '%s'; use UTF-8 (default), ISO-8859-1 or another superset "
 		       "of ASCII", name);
 }
 
@@ -99,7 +99,7 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	    (e = check_range("total", o->total, 0, 1e300, err)) < 0)
 		return e;
 	if (o->factor == 0 || !isfinite(o->factor))
-		return err_set(err, -EINVAL, "invalid --factor %g: counts are multiplied by it", o->factor);
+		return err_set(err, -EINVAL, "invalid --factor '%g'; use a number other than 0", o->factor);
 	return check_encoding(o->encoding, err);
 }
 
@@ -117,13 +117,13 @@ static int find_palette(struct picture *g, struct err *err)
 	g->palette = palette_find(g->o->colors);
 	nearest = g->palette ? NULL : options_nearest(g->o->colors, palette_names);
 	if (nearest)
-		return err_set(err, -EINVAL, "unknown palette '%s'; did you mean '%s'?", g->o->colors, nearest);
+		return err_set(err, -EINVAL, "invalid --colors '%s'; did you mean '%s'?", g->o->colors, nearest);
 	if (!g->palette)
-		return err_set(err, -EINVAL, "unknown palette '%s'; use hot, mem, io, wakeup, chain, "
+		return err_set(err, -EINVAL, "invalid --colors '%s'; use hot, mem, io, wakeup, chain, "
 					     "java, js, perl, red, green, blue, aqua, yellow, purple or orange",
 			       g->o->colors);
 	if (!palette_background(g->palette, picture_background(g->o), top, bottom))
-		return err_set(err, -EINVAL, "unknown background '%s'; use yellow, blue, green, grey or "
+		return err_set(err, -EINVAL, "invalid --bgcolors '%s'; use yellow, blue, green, grey or "
 					     "#rrggbb",
 			       g->o->bg_colors);
 	return 0;

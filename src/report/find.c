@@ -192,6 +192,8 @@ int report_find(const struct profile *p, const char *text, bool *ret, struct err
 	struct str wanted = { text, strlen(text) };
 	size_t count = 0, names;
 
+	if (!wanted.n)
+		return err_set(err, -EINVAL, "no function is given; use its name, or a unique part of it");
 	for (size_t i = 0; i < ARRAY_SIZE(relations) && !count; i++)
 		count = match(p, relations[i], wanted, ret);
 	if (!count) {

@@ -117,8 +117,8 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 	if (r->runs > 1 && r->profile->chart)
 		buf_printf(b, "strobe: it shows the first of %llu traces\n", (unsigned long long)r->runs);
 	if (r->unfit)
-		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
-			   (unsigned long long)r->unfit);
+		buf_printf(b, "strobe: %llu message%s did not fit: too many different columns\n",
+			   (unsigned long long)r->unfit, r->unfit == 1 ? "" : "s");
 }
 
 /* A killed process does not report its losses. */

@@ -50,7 +50,7 @@ static int take_port(struct address *a, const char *p)
 			return -EINVAL;
 		port = port * 10 + (*p - '0');
 		if (port > 65535)
-			return -EINVAL;
+			return -ERANGE;
 	}
 	a->port = port;
 	return 0;

@@ -15,7 +15,8 @@ struct address {
 	bool bracketed;		/* an IPv6 address, written [::1] */
 };
 
-/* Returns 0, or -EINVAL for anything that is not a host name or IP address with an optional port. */
+/* Returns 0, -ERANGE for a port above 65535, or -EINVAL for anything else that is not a host name or IP address with an
+ * optional port. */
 int address_parse(const char *text, struct address *ret);
 
 /* localhost (RFC 6761: never resolved by the network), 127.0.0.0/8 and ::1. */

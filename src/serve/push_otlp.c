@@ -97,7 +97,8 @@ static void answer(struct push *p, const struct otlp_outcome *o)
 		buf_printf(&text, "%llu of %llu profile%s left out; the first one: %s", (unsigned long long)o->rejected,
 			   (unsigned long long)o->profiles, o->profiles == 1 ? " was" : "s were", o->why.text);
 	else if (p->pushed.labels_cut)
-		buf_printf(&text, "%llu attributes were cut at %u bytes", (unsigned long long)p->pushed.labels_cut, STROBE_WIRE_LABEL_VALUE);
+		buf_printf(&text, "%llu attribute%s cut at %u bytes", (unsigned long long)p->pushed.labels_cut,
+			   p->pushed.labels_cut == 1 ? " was" : "s were", STROBE_WIRE_LABEL_VALUE);
 	if (text.size) {
 		protobuf_put_number(&partial, OTLP_REJECTED_PROFILES, o->rejected);
 		protobuf_put_bytes(&partial, OTLP_ERROR_MESSAGE, text.data, text.size);

@@ -52,11 +52,13 @@ TEST(addresses_are_read_strictly)
 	CHECK_INT(a.port, -1);
 	CHECK(address_is_loopback(&a));
 
-	static const char *const bad[] = { "", ":80", "a:", "a:99999", "a:8 ", "a b", "[::1", "[::1]x", "[x]", "a/b",
+	static const char *const bad[] = { "", ":80", "a:", "a:8 ", "a b", "[::1", "[::1]x", "[x]", "a/b",
 					   "u@h",
 		"a:80:90", "::1", "a\t", "[::1]:", "a:-1", "a:+1" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK_INT(address_parse(bad[i], &a), -EINVAL);
+	CHECK_INT(address_parse("a:65536", &a), -ERANGE);
+	CHECK_INT(address_parse("[::1]:99999999999999999999", &a), -ERANGE);
 }
 
 TEST(loopback_names_may_ask_with_any_port)

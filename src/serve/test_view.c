@@ -236,8 +236,8 @@ TEST(invalid_parameters_of_runs_are_named)
 {
 	check_bad("run=shop", "a run is given as its source and its id");
 	check_bad("run=shop/..%2F1", "a run is given as its source and its id");
-	check_bad("run=a/1&run=a/2&weights=1", "one whole number for each of the 2 runs");
-	check_bad("run=a/1&weights=1,2", "one whole number for each of the 1 runs");
+	check_bad("run=a/1&run=a/2&weights=1", "give 2 whole numbers, one for each run");
+	check_bad("run=a/1&weights=1,2", "give 1 whole number, one for each run");
 	check_bad("run=a/1&weights=0", "not all 0");
 	check_bad("run=a/1&weights=99999999999999999999", "a weight is at most");
 	check_bad("base_from=-1h&base_to=-2h", "is not before base_to");

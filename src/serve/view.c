@@ -202,8 +202,8 @@ static int parse_weights(struct view *v, const char *text, struct err *err)
 		if (*at++ != ',')
 			break;
 	}
-	return err_set(err, -EINVAL, "weights=%.80s: give one whole number for each of the %zu runs, not all 0, as in 2,1", text,
-		       v->run_count);
+	return err_set(err, -EINVAL, "weights=%.80s: give %zu whole number%s, one for each run, not all 0, as in 2,1", text,
+		       v->run_count, v->run_count == 1 ? "" : "s");
 }
 
 static int parse_runs(struct view *v, const struct params *p, struct err *err)

@@ -19,9 +19,8 @@ static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse
 	if (!strncmp(url, "sqlite:", 7) && strchr(url, '?'))
 		return err_set(err, -EINVAL, "'%s': sqlite:DIR takes no parameters; options such as --retain set limits", url);
 	if (strncmp(url, "sqlite:", 7))
-		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIR and "
-			       "clickhouse://HOST:PORT/DATABASE",
-			       (int)(colon - url < 40 ? colon - url : 40), url);
+		return err_set(err, -EINVAL, "'%.200s' is not the URL of a store; use sqlite:DIR or "
+			       "clickhouse://HOST:PORT/DATABASE", url);
 	if (!strncmp(colon, ":///", 4))
 		colon += 2;
 	if (!colon[1])

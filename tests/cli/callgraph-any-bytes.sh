@@ -8,7 +8,7 @@ for b in range(256):
 for name in [b'</text><script>x</script>', b'a&lt;b &#0; &amp; &x;', b']]>', b'"];}', b'\\', b'\\N\\E', b'\xe2\x80\xae rtl', b'{a|b}', b'x' * 70000]:
     out.write(b'main;' + name + b' 90\n')
 END
-strobe callgraph names.folded --seconds 60 -n 400 --threshold 0 -o names.svg
+strobe callgraph names.folded --seconds 60 --nodes 400 --threshold 0 -o names.svg
 python3 - <<'END'
 import xml.etree.ElementTree as xml
 svg = xml.parse('names.svg').getroot()

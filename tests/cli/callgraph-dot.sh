@@ -1,7 +1,7 @@
 # the graph in Graphviz's language: sums, shares, pruning, the critical path, one function, groups
 strobe callgraph data/blog.folded -o all.dot --title 'Blog'
 cat all.dot
-strobe callgraph data/blog.folded -q -n 4 --threshold 10 -o few.dot
+strobe callgraph data/blog.folded -q --nodes 4 --threshold 10 -o few.dot
 cat few.dot
 strobe callgraph data/cart.json -q -o trace.gv --threshold 0
 grep 'PDO::query' trace.gv

@@ -17,6 +17,8 @@ try data/blog.folded -o a.gif
 try data/blog.folded --nodes 0
 try data/blog.folded --threshold 101
 try data/blog.folded --seconds 0
+try data/blog.folded --seconds 50ms
+strobe callgraph data/blog.folded --seconds 90500ms -q >/dev/null && echo drawn
 try data/blog.folded --by nothing
 try data/blog.folded --function nothing
 try data/blog.folded --function render

@@ -18,3 +18,7 @@ try --from "file:$PWD/x" --from "file:$PWD/x?channel=excimer" --to sqlite:a --st
 try --from - --to otlp://127.0.0.1:1 --to otlp://127.0.0.1:1 --state st
 try --to sqlite:a --max-bytes G
 try --to sqlite:a --max-bytes 63M
+strobe serve --store foo:
+strobe serve --listen 127.0.0.1:99999
+strobe serve --runs-count=-1 --retain 1
+strobe serve --retain=-1

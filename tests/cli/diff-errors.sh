@@ -14,7 +14,7 @@ try many.folded missing
 try many.folded empty
 try empty many.folded
 try --by time many.folded few.folded
-try -r -1 many.folded few.folded
+try --rows -1 many.folded few.folded
 try --sigma -1 many.folded few.folded
 try --fail-over -1 many.folded few.folded
 try --json --csv many.folded few.folded

@@ -1,7 +1,7 @@
 # a difference as JSON, as CSV that no spreadsheet takes for formulas, and as folded stacks with two counts
 printf '=cmd();a,"b" 300\nmain;0xdead;0xbeefg 200\nmain;0xdeac;0xbeefg 100\nzero;old 7\n' >before.folded
 printf '=cmd();a,"b" 900\nmain;0xfade;0xbeefg 150\nzero 3\n' >after.folded
-strobe diff --json -r 2 before.folded after.folded | tr '{' '\n'
+strobe diff --json --rows 2 before.folded after.folded | tr '{' '\n'
 strobe diff --csv --all before.folded after.folded | sed 's/\r$/ CR/'
 echo
 strobe diff --folded before.folded after.folded

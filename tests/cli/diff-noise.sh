@@ -19,13 +19,13 @@ sampled 11 1 >first.folded
 sampled 29 1 >second.folded
 sampled 31 2 >slower.folded
 strobe diff first.folded second.folded --fail-over 0; echo "exit $?"
-strobe diff first.folded second.folded --all -r 2 --sigma 1
+strobe diff first.folded second.folded --all --rows 2 --sigma 1
 strobe diff first.folded slower.folded; echo "exit $?"
 for limit in 0 2 5; do
 	strobe diff first.folded slower.folded --fail-over $limit >/dev/null; echo "exit $?"
 done
 # Shrinking is no failure; growth of everything is one where totals are compared.
-strobe diff slower.folded first.folded -r 1 --fail-over 1; echo "exit $?"
+strobe diff slower.folded first.folded --rows 1 --fail-over 1; echo "exit $?"
 sed 's/\([0-9]*\)$/\10/' first.folded >ten.folded
 strobe diff first.folded ten.folded --fail-over 1; echo "exit $?"
-strobe diff first.folded ten.folded --fail-over 1 --normalize none -r 1; echo "exit $?"
+strobe diff first.folded ten.folded --fail-over 1 --normalize none --rows 1; echo "exit $?"

@@ -15,7 +15,7 @@ strobe diff before.folded after.folded
 echo
 strobe diff before.folded after.folded --sort total --all
 echo
-strobe diff before.folded after.folded --normalize none --all -r 3
+strobe diff before.folded after.folded --normalize none --all --rows 3
 echo
 strobe diff before.folded - <after.folded | head -2
 echo
@@ -26,7 +26,7 @@ strobe diff data/cart.xhprof data/cart.json
 sed 's/main()==>Tax::of/main()==>Tax::none/; s/"wt": *\([0-9]*\)/"wt":\10/g' data/cart.json >slow.json
 strobe diff data/cart.json slow.json
 strobe diff data/cart.json slow.json --metric calls
-strobe diff data/cart.json slow.json --normalize requests -r 1
+strobe diff data/cart.json slow.json --normalize requests --rows 1
 strobe diff data/shop.strobe data/shop.strobe --column wall_ns
 echo
 strobe diff before.folded after.folded --sort total --all >sorted

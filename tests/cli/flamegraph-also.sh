@@ -1,10 +1,10 @@
 # --also: several pictures from one reading of the input; each is the one that its own call would draw
 strobe flamegraph data/blog.folded -o all.svg --also reverse,colors=blue:reversed.svgz \
-	--also 'title=Parsers,function=^(Config|Template)::parse$:parse.svg' --also 'inverted,minwidth=10%:inverted.svg'
+	--also 'title=Parsers,focus=^(Config|Template)::parse$:parse.svg' --also 'inverted,minwidth=10%:inverted.svg'
 strobe flamegraph data/blog.folded | cmp - all.svg && echo equal
 gzip -dc reversed.svgz >a.svg
 strobe flamegraph data/blog.folded --reverse --colors blue | cmp - a.svg && echo equal
-strobe flamegraph data/blog.folded --title Parsers --function '^(Config|Template)::parse$' | cmp - parse.svg && echo equal
+strobe flamegraph data/blog.folded --title Parsers --focus '^(Config|Template)::parse$' | cmp - parse.svg && echo equal
 strobe flamegraph data/blog.folded --inverted --minwidth 10% | cmp - inverted.svg && echo equal
 svg-frames parse.svg | cut -f 6
 # also with flamegraph.pl's frames
@@ -20,8 +20,8 @@ try --also reverse:a.png
 try --also revers:a.svg
 try --also reverse:a.svg --also hash:a.svg
 try --also blue:a.svg
-try --also 'function=(:a.svg'
+try --also 'focus=(:a.svg'
 try --also colors=hto:a.svg
-try --function '['
+try --focus '['
 try --function nobody -o a.svg
 svg-outline a.svg | grep details

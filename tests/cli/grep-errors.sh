@@ -25,3 +25,5 @@ try --store sqlite:state
 try --url http://127.0.0.1:1
 try --from -1h
 try --skip a --no-skip
+try --store sqlite:state --from soon
+try -n 0

@@ -12,7 +12,7 @@ try -q moved.cart.xhprof.gz.xhprof
 cp data/cart.json 7.api.xhprof.json
 try -q 7.api.xhprof.json
 gzip -c data/cart.xhprof > 8.api.xhprof.gz
-try -q -s mine 8.api.xhprof.gz
+try -q --source mine 8.api.xhprof.gz
 try -q --id other 8.api.xhprof.gz
 # These are no such names.
 cp data/cart.xhprof 'my run.shop.xhprof'

@@ -14,3 +14,4 @@ try --callers render
 try --callers 'Markdown::blok'
 try --callees nothing-like-it
 try --callers '^curl_|^PDO' -n 1
+try --callers ''

@@ -13,7 +13,7 @@ import tempfile
 from daemon import Said
 from strobe_test import EXTENSION, ROOT, STROBE, check, main, test, wait_for
 
-DOCUMENTS = ['README.md', 'CONTRIBUTING.md', *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
+DOCUMENTS = ['README.md', 'CONTRIBUTING.md', *sorted(set(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True)) - {'docs/history.md'})]
 VERBS = re.findall(r'^  ([a-z]+) {2,}', subprocess.run([STROBE, '--help'], capture_output=True, text=True).stdout, re.M)
 COMMAND = re.compile(r'(?:sudo |[A-Z_]+=\S+ |perf script[^|]*\| )*(?:build/)?strobe (?:%s)\b(?!:)' % '|'.join(VERBS))
 

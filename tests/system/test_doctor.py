@@ -480,7 +480,7 @@ def a_process_that_is_not_there_or_no_number():
     check(code == 2 and find(findings, 'process')['cause'] == 'there is no such process', f'{code} {findings}')
     for word in ('x', '-1', '0', '12 '):
         done = subprocess.run([STROBE, 'doctor', '-p', word], capture_output=True, text=True)
-        check(done.returncode == 1 and 'is not a process ID' in done.stderr, f'{word}: {done.returncode} {done.stderr}')
+        check(done.returncode == 1 and f"invalid -p '{word}'; use the number of a process" in done.stderr, f'{word}: {done.returncode} {done.stderr}')
 
 
 @test

@@ -487,7 +487,7 @@ def import_works_beside_the_daemon_and_without_one():
             check(wait_for(lambda: counted(d, 'stored') == 200), f'{d.status()["runs"]}')
             check(sorted(outs) == sorted(listed(d, '?source=beside')), 'what they printed is there')
             check(d.status()['store']['runs'] == 209, f'{d.status()["store"]}')
-            piped = strobe('import', *store, '-s', 'pipe', '--label', 'host=web1', '-', input='main;f 3\n')
+            piped = strobe('import', *store, '--source', 'pipe', '--label', 'host=web1', '-', input='main;f 3\n')
             check(piped.returncode == 0 and piped.stdout.startswith('pipe/'), f'{piped}')
             check(listed(d, '?label.host=web1&source=pipe') == [piped.stdout.strip()], 'found by its label')
             s.close()

@@ -77,16 +77,16 @@ def hup_refuses_what_the_next_start_would_refuse():
         os.chmod(f'{directory}/short', 0o600)
         write_config(config, **given)
         with ConfiguredServer(directory, config) as d:
-            for other, sentence in [({'listen': 'nonsense'}, "cannot listen on 'nonsense'"),
+            for other, sentence in [({'listen': 'nonsense'}, "invalid address 'nonsense'"),
                                     ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
-                                    ({'probe-listen': 'zz'}, "cannot listen on 'zz'"),
+                                    ({'probe-listen': 'zz'}, "invalid address 'zz'"),
                                     ({'listen': '127.0.0.1:1', 'probe-listen': '127.0.0.1:1'},
                                      "'probe-listen' 127.0.0.1:1 is the address of --listen; give it another port"),
                                     ({'trusted-proxy': ['junk']}, "'junk' "),
                                     ({'user-header': 'a b:'}, "'a b:' is not the name of a header"),
                                     ({'writer': ['me']}, 'names users of a proxy; give its address'),
                                     ({'allow-host': ['a b/']}, 'a b/'),
-                                    ({'store': 'junk:x'}, "unknown kind of store 'junk'"),
+                                    ({'store': 'junk:x'}, "'junk:x' is not the URL of a store"),
                                     ({'store': 'sqlite:/proc/x'}, "/proc/x"),
                                     ({'store': f'{directory}/a'}, 'is not the address of a store'),
                                     ({'state': '/proc/x'}, "/proc/x"),

@@ -67,8 +67,8 @@ def a_dead_sink_that_is_removed_is_drained_in_sight_and_leaves_the_daemon_ready(
             write_config(config, **{'from': [f'file:{log}'], 'to': [a]})
             c.hup(f'removed sink {dead} is failing: ')
             said = next(line for line in c.lines if 'removed sink' in line)
-            check('; 30 samples or runs are still queued for it, and are given up once it has stored nothing for 300 seconds. '
-                  'To keep them, add the sink again; to drop them now, restart' in said, said)
+            check('; its queue of 30 samples or runs is given up once it has stored nothing for 300 seconds. '
+                  'To keep it, add the sink again; to drop it now, restart' in said, said)
             check(wait_for(lambda: ready(c)), f'a removed sink does not count: {c.status()["not_ready"]}')
             check([(k['url'], k['draining'], k['failing']) for k in c.sums()['sinks']] == [(a, False, False), (dead, True, True)],
                   f'{c.status()["sinks"]}')

@@ -12,12 +12,20 @@ WIDTH = 80
 SEVERAL = {
     '--by': {'GROUP', 'KEY'},
     '--from': {'FORMAT', 'TIME', 'URL'},
-    '--function': {'FUNCTION', 'REGEX'},
-    '--label': {'LABEL', 'LABEL=VALUE'},
     '--to': {'TIME', 'URL'},
 }
+# Letters of more than one option: the ones that other tools or habits fix. `-n N` is how many are listed elsewhere.
+LETTERS = {
+    '-a': {'--all', '--all-columns'},
+    '-c': {'--calls', '--config'},              # stackcollapse-xdebug.php
+    '-n': {'--native', '--rows', ''},           # of `strobe record`; difffolded.pl
+    '-s': {'--sort', '--strip-hex'},            # perf report; difffolded.pl
+    '-u': {'--url', '--user'},                  # of `strobe record`
+}
+# Options that take a value in some commands only.
+VALUE_OR_FLAG = {'--context': 'stackcollapse-perf.pl has a flag, grep a number', '--pid': 'stackcollapse-perf.pl has a flag, perf record a number'}
 # Placeholders that another one took the place of.
-FORMER = {'DIRECTORY', 'KEY=VALUE', 'LINES', 'MB', 'ROWS', 'WHAT', 'WHICH', 'HOW', 'OUT', 'ADDRESS', 'SOCKET', 'PATTERN'}
+FORMER = {'DIRECTORY', 'KEY=VALUE', 'SECONDS', 'LINES', 'MB', 'ROWS', 'WHAT', 'WHICH', 'HOW', 'OUT', 'ADDRESS', 'SOCKET', 'PATTERN'}
 # Placeholders with their meanings: a new one is another meaning, and a meaning has only one.
 MEANINGS = {
     'A:B': 'part of a chart, in fractions or times', 'CGROUP': 'path of a cgroup', 'CHANGES:FILE': 'options, and the file of a picture',
@@ -30,7 +38,7 @@ MEANINGS = {
     'LABEL=VALUE': 'a label', 'LANGUAGE': 'language of frames', 'MIN,MAX': 'range of seconds', 'MODE': 'one of several ways', 'N': 'number',
     'NAME': 'identifier of a source, entry point or channel', 'NAME=FUNCTION': 'name of a picture, and a function', 'N[%]': 'width',
     'PALETTE': 'color palette', 'PERCENT': 'percentage', 'PERIOD': 'step of a time series', 'PID': 'process ID', 'PX': 'pixels',
-    'REGEX': 'regular expression', 'RULE': 'rule of a label', 'SECONDS': 'number of seconds', 'SIZE': 'bytes, with K, M or G',
+    'REGEX': 'regular expression', 'RULE': 'rule of a label', 'SIZE': 'bytes, with K, M or G',
     'TEXT': 'any text', 'TIME': 'point in time', 'URL': 'source, sink, store or page', 'USER': 'name of a user',
     'W,W,...': 'weights of profiles', '[PERIOD=]FILE': 'file of a period',
 }
@@ -61,6 +69,25 @@ def entries(text):
     return found
 
 
+def letters(known):
+    """The long names of each letter, "" if it has none."""
+    found = {}
+    for command in known:
+        for letter, name in re.findall(r'^  (-\w)(?:, (--[\w-]+))?', output(command, '--help'), re.M):
+            found.setdefault(letter, set()).add(name)
+    return found
+
+
+def with_and_without_value(known):
+    """Options that take a value in one command and none in another."""
+    found = {}
+    for command in known:
+        for form, _ in entries(output(command, '--help')):
+            name, _, value = form.partition(' ')
+            found.setdefault(name, set()).add(bool(value))
+    return {name for name, values in found.items() if len(values) > 1}
+
+
 def placeholders(known):
     """The placeholders of each long option, with a command for each."""
     found = {}
@@ -87,6 +114,9 @@ def main():
          'each placeholder that this test lists is in use')
     told([f'{option}: {values}' for option, values in placeholders(known).items() if len(values) > 1 and set(values) != SEVERAL.get(option)],
          'an option has the same placeholder in all commands')
+    told([f'{letter}: {names}' for letter, names in letters(known).items() if len(names) > 1 and names != LETTERS.get(letter)],
+         'a letter stands for one option in all commands, except where another tool has it')
+    told(sorted(with_and_without_value(known) ^ set(VALUE_OR_FLAG)), 'an option takes a value in all commands or in none')
     told([line for line in texts['convert'].partition('\nFormats:\n')[2].partition('\n\n')[0].split('\n') if not re.match(r'[a-z-]+ \((read|written|read, written)\): .*\.$', line)],
          'each format of convert --help has one line')
     told([f'{c}: {form}' for c in known for form, _ in entries(texts[c]) if set(form.split()) & FORMER],

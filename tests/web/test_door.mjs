@@ -83,7 +83,7 @@ await test('listening beyond this machine needs a token', async () => {
 
 await test('an address that is none gets a sentence', async () => {
 	for (const bad of ['8787', 'localhost', ':8787', '127.0.0.1:99999', '127.0.0.1:x'])
-		check(start('--listen', bad).stderr.includes('give an address and port'), bad);
+		check(start('--listen', bad).stderr.includes('use an address and port'), bad);
 });
 
 await test('an IPv6 loopback address works where there is one', async () => {

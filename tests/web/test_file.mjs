@@ -241,7 +241,7 @@ for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Clas
 		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
 		if (by)
 			return;
-		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '-r', '0', files.before, files.after)), f = functions.find((f) => f.function === fn);
+		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = functions.find((f) => f.function === fn);
 		const page = await openFile('scaled', `function=${encodeURIComponent(fn)}&show=table`), facts = await text(page, '.function-head .facts');
 		for (const value of [f.self.before, f.self.after, f.total.before, f.total.after])
 			check(facts.includes(value.toLocaleString('en')), value, facts);

@@ -89,8 +89,8 @@ static void log_missed(struct pubsub *p)
 		      "(client-output-buffer-limit pubsub) and on CLIENT KILL";
 	}
 	p->base.counters.messages_missed += p->missed;
-	log_warning("%s: reconnected after %.1f s; up to %llu messages were missed%s",
-		    p->base.url, seconds, (unsigned long long)p->missed, why);
+	log_warning("%s: reconnected after %.1f s; up to %llu message%s missed%s",
+		    p->base.url, seconds, (unsigned long long)p->missed, p->missed == 1 ? " was" : "s were", why);
 }
 
 static void on_subscription(struct pubsub *p)

@@ -199,7 +199,7 @@ void stream_acks_at_end(struct redis_stream *s)
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)
-		log_info("%zu entries of '%s' could not be acknowledged before shutdown; they will be delivered again and deduplicated",
-			 left, s->base.url);
+		log_info("%zu %s of '%s' could not be acknowledged before shutdown; %s will be delivered again and deduplicated",
+			 left, left == 1 ? "entry" : "entries", s->base.url, left == 1 ? "it" : "they");
 	redis_client_free(client);
 }

@@ -46,7 +46,7 @@ static void end_round(struct stream_key *k)
 
 	k->is_claiming = false;
 	if (claimed)
-		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
+		log_info("claimed %zu %s of '%s' from the consumer '%s', which is gone", claimed, claimed == 1 ? "entry" : "entries", k->name,
 			 k->claim_from);
 	stream_caught_up(k->source);
 	stream_acks_send(k);

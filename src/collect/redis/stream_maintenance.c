@@ -171,9 +171,9 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 		k->lost_unlogged += lost - k->lost;
 	}
 	if (k->lost_unlogged && log_is_due(&k->next_lost_log_ns)) {
-		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' read them; raise "
-			    "or remove MAXLEN", (unsigned long long)k->lost_unlogged, k->name,
-			    k->source->options.group);
+		log_warning("%llu %s of the stream '%s' %s trimmed before the group '%s' read %s; raise or remove MAXLEN",
+			    (unsigned long long)k->lost_unlogged, k->lost_unlogged == 1 ? "entry" : "entries", k->name,
+			    k->lost_unlogged == 1 ? "was" : "were", k->source->options.group, k->lost_unlogged == 1 ? "it" : "them");
 		k->lost_unlogged = 0;
 	}
 	k->lost = lost;

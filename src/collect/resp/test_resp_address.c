@@ -93,7 +93,7 @@ TEST(an_address_that_cannot_be_bound_says_why)
 		{ "resp://127.0.0.1:99999", "the port is not a number from 1 to 65535" },
 		{ "resp://127.0.0.1:0?chanel=a", "unknown parameter 'chanel'; a listener takes" },
 		{ "resp://127.0.0.1:0?clock=moon", "clock=moon: use wall or cpu" },
-		{ "resp://127.0.0.1:0?period=x", "'x' is not a duration" },
+		{ "resp://127.0.0.1:0?period=x", "invalid duration 'x'" },
 		{ "resp://127.0.0.1:0?idle=0", "idle=0: it must be positive" },
 		{ "resp://127.0.0.1:0?clients=0", "clients=0: use a number from 1 to 20000" },
 		{ "resp://127.0.0.1:0?clients=20001", "clients=20001: use a number from 1 to 20000" },
