@@ -292,6 +292,27 @@ await test('how a table is sorted and filtered stands in its address', async () 
 	await open.close();
 });
 
+await test('a marked box is forgotten with its graph, before the table or call graph has other boxes', async () => {
+	for (const other of ['table', 'call graph']) {
+		const open = await openPage('/runs/shop/before');
+		await ready(open);
+		await open.focus('.flame');
+		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp', 'ArrowRight', 'ArrowRight'])
+			await open.keyboard.press(key);
+		const keep = () => open.$eval('.filter-stacks button', (e) => e.disabled);
+		check(!await keep(), 'the marked box can be kept');
+		await open.evaluate((name) => [...document.querySelectorAll('button')].find((e) => e.textContent.trim() === name).click(), other);
+		await open.waitForFunction(() => !document.querySelector('.flame canvas'));
+		check(await keep(), 'no box is marked in sight');
+		await open.select('select[aria-label="Group by"]', 'file');
+		await at(open, 'by=file');
+		await open.waitForFunction(() => document.querySelector('main').getAttribute('aria-busy') !== 'true');
+		await drawn(open);
+		check(open.complaints.length === 0, other, open.complaints);
+		await open.close();
+	}
+});
+
 await test('a regular expression that takes for ever is given up, and the page goes on', async () => {
 	const open = await openPage('/runs/shop/before#search=%5E((%5Cw%7C%5C%5C%7C%3A)%2B)%2B%24x');
 	await open.waitForFunction(() => document.querySelector('.matched').textContent === 'takes too long');

@@ -117,6 +117,9 @@ export function Canvas(p: CanvasProps) {
 		return () => {
 			undo.forEach((f) => f());
 			c.destroy();
+			// Nobody else moves the mark to the box's number in other data.
+			if (p.focused)
+				p.focused.value = -1;
 		};
 	}, []);
 
