@@ -156,6 +156,30 @@ def the_wire_is_connects():
 
 
 @test
+def details_of_a_rare_function_are_complete():
+    """The app asks for 500 nodes below a call site, however small it is in the whole profile."""
+    with Directory() as d, Daemon(d) as daemon:
+        s = connect(daemon.socket)
+        at = (time.time_ns() - 600_000_000_000) // 10**10 * 10**10
+        rare = {('main', 'rare', 'parse'): 1, ('main', 'rare', 'parse', ''): 2, ('main', 'rare'): 3}
+        s.send(message({**{('main', f'f{i}'): 1000 for i in range(1500)}, **rare}, end=at + 10**9))
+        check(wait_for(lambda: daemon.status()['samples']['stored'] == 1_500_006), 'samples are stored')
+
+        def samples(site, most):
+            status, said = call(daemon, 'SelectMergeProfile', {'profile_typeID': 'wall:samples:count:cpu:nanoseconds', 'label_selector': '{}',
+                                'start': at // 10**6, 'end': at // 10**6 + 10_000, 'maxNodes': most,
+                                'stackTraceSelector': {'call_site': [{'name': name} for name in site]}})
+            check(status == 200, f'{site}: {status} {said}')
+            names = {f['id']: said['stringTable'][int(f.get('name', 0))] for f in said.get('function', [])}
+            functions = {x['id']: names[x['line'][0]['functionId']] for x in said.get('location', [])}
+            return sum(int(x['value'][0]) for x in said.get('sample', [])), {functions[x['locationId'][0]] for x in said.get('sample', [])}
+        check(samples(['main', 'rare'], 500) == (6, {'rare', 'parse', '[unknown]'}), f'{samples(["main", "rare"], 500)}')
+        check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site by the name in flame graphs')
+        check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'the call site is pruned, not the whole')
+        check(samples(['main', 'nobody'], 500) == (0, set()), 'no such call site')
+
+
+@test
 def older_addresses_answer_the_app():
     with Directory() as d, Daemon(d) as daemon:
         at = time.time_ns() - 900_000_000_000
