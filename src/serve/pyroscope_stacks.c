@@ -26,7 +26,7 @@ static void stacks_done(struct stacks *s)
 
 static int load(struct stacks *s, struct pyroscope_request *q, const struct pyroscope_query *query, bool lines, struct err *err)
 {
-	int r = pyroscope_selection_init(&s->selection, q->context, query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&s->selection, q->context, query, q->http->now_ns, &q->left_out, err);
 
 	if (r >= 0)
 		r = pyroscope_selection_type(&s->selection, err);
