@@ -10,14 +10,18 @@
 
 /* --- Names --- */
 
-/* Replaces an empty name, which clients would take for the root's. */
-static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
+struct str name_tree_name(struct str s, struct buf *safe)
 {
 	if (text_is(s, PROFILE_PRUNED))
-		return intern_add(&t->names, NAME_TREE_OTHER, strlen(NAME_TREE_OTHER));
+		return (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
 	buf_reset(safe);
 	text_put_utf8(safe, s);
-	s = profile_visible_name((struct str){ safe->data, safe->size });
+	return profile_visible_name((struct str){ safe->data, safe->size });
+}
+
+static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
+{
+	s = name_tree_name(s, safe);
 	return intern_add(&t->names, s.p, s.n);
 }
 

@@ -45,6 +45,10 @@ bool name_tree_next_pair(const struct name_tree *const trees[2], uint32_t at[2],
 
 void name_tree_done(struct name_tree *t);
 
+/* Returns the name under which a function is shown: UTF-8, never empty, which clients would take for the root's name,
+ * and NAME_TREE_OTHER for PROFILE_PRUNED. It may point into `safe`, which is overwritten. */
+struct str name_tree_name(struct str name, struct buf *safe);
+
 /* Returns the smallest total of a shown node if at most `most` (above 0) nodes are shown; 0 if all are.
  * name_tree_least_of reorders `totals`. */
 int64_t name_tree_least(const struct name_tree *t, uint32_t most);

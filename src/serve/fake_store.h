@@ -65,7 +65,7 @@ static int fake_list_runs(struct store *s, const struct store_run_query *q, stru
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");
 	ret->examined = 1;
-	if (q->source && strcmp(q->source, "shop"))
+	if ((q->after && *q->after) || (q->source && strcmp(q->source, "shop")))
 		return 0;
 	ret->items = calloc(1, sizeof(*ret->items));
 	fake_run(&ret->items[0]);

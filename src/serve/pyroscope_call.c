@@ -42,6 +42,23 @@ size_t pyroscope_call_index(const char *path)
 	return i;
 }
 
+void pyroscope_warn(const struct pyroscope_left_out *l, struct response *r)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+
+	r->pruned = l->pruned;
+	buf_init(&text);
+	if (l->pruned)
+		buf_puts(&text, "the smallest stacks are cut short: all of them take more memory than --query-memory allows");
+	if (l->runs)
+		buf_printf(&text, "%sonly the latest %u matching runs are included; narrow the range or the selector", text.size ? "; " : "", l->runs);
+	if (l->rows)
+		buf_printf(&text, "%sonly the labels of the latest %u different runs are included; narrow the range or the selector",
+			   text.size ? "; " : "", l->rows);
+	if (text.size)
+		r->warning = arena_copy(&r->bytes, text.data, text.size);
+}
+
 void pyroscope_call(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf message = { 0 }, out = { 0 };
@@ -66,9 +83,7 @@ void pyroscope_call(struct server_context *s, const struct request *q, struct re
 		profile_query_refuse(r, q, e, &err);
 	else
 		connect_answer(q, calls[i].response, &out, r);
-	r->pruned = request.pruned;
-	if (request.pruned)
-		r->warning = "the smallest stacks are cut short: all of them take more memory than --query-memory allows";
+	pyroscope_warn(&request.left_out, r);
 }
 
 void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r)

@@ -12,12 +12,15 @@ struct pyroscope_request {
 	const struct request *http;
 	const struct pyroscope_query *query;
 	const struct buf *message;		/* for nested messages */
-	bool pruned;				/* set when the response is incomplete */
+	struct pyroscope_left_out left_out;	/* set when the response is incomplete */
 };
 
 /* Appends a text as UTF-8, unless it is empty. */
 void pyroscope_put_text(struct buf *out, uint32_t number, const char *text);
 void pyroscope_put_pair(struct buf *out, uint32_t number, const char *label, const char *value);
+
+/* Tells in the response that it is incomplete, if it is. */
+void pyroscope_warn(const struct pyroscope_left_out *l, struct response *r);
 
 /* Returns the texts sorted bytewise, as in all lists of these calls. The caller frees the array. */
 const char **pyroscope_sorted(const struct intern *texts);

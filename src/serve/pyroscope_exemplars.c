@@ -66,7 +66,7 @@ static void heatmap_done(struct heatmap *h)
 static int begin(struct heatmap *h, struct pyroscope_request *q, struct err *err)
 {
 	double step_s = q->query->step_s;
-	int r = pyroscope_selection_init(&h->selection, q->context, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&h->selection, q->context, q->query, q->http->now_ns, &q->left_out, err);
 
 	if (r < 0 || (r = pyroscope_selection_type(&h->selection, err)) < 0)
 		return r;
@@ -74,7 +74,10 @@ static int begin(struct heatmap *h, struct pyroscope_request *q, struct err *err
 		return err_set(err, -EINVAL, "the step is %g seconds; give at least 0.001, and at most %u steps", step_s, SLOTS_MAX);
 	h->step_ns = (int64_t)(step_s * 1e9);
 	h->slots = (size_t)((h->selection.to_ns - h->selection.from_ns) / h->step_ns) + 1;
-	return pyroscope_runs_list(&h->selection, PYROSCOPE_RUNS_SUMMED, &h->runs, err);
+	r = pyroscope_runs_list(&h->selection, PYROSCOPE_RUNS_SUMMED, &h->runs, err);
+	if (*h->runs.next)
+		q->left_out.runs = PYROSCOPE_RUNS_SUMMED;
+	return r;
 }
 
 /* Appends the labels to group by, if the run has them, as fields of its series. */

@@ -11,7 +11,7 @@
 static int load(struct pyroscope_request *q, struct pyroscope_rows *rows, struct err *err)
 {
 	struct pyroscope_selection a;
-	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->left_out, err);
 
 	if (r >= 0)
 		r = pyroscope_rows_load(&a, true, rows, err);

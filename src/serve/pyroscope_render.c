@@ -118,7 +118,7 @@ static int load_values(struct rendering *n, const char *side, struct stack_value
 	n->request.query = &n->query;
 	if ((r = read_params(n, side, err)) < 0)
 		return r;
-	r = pyroscope_selection_init(&n->selection, n->request.context, &n->query, n->request.http->now_ns, &n->request.pruned, err);
+	r = pyroscope_selection_init(&n->selection, n->request.context, &n->query, n->request.http->now_ns, &n->request.left_out, err);
 	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0)
 		return r;
 	return pyroscope_values(&n->selection, false, ret, err);
@@ -353,10 +353,16 @@ void pyroscope_render(struct server_context *s, const struct request *q, struct 
 	bool dot = is_dot(q);
 	int e = dot ? render_dot(&n, &r->body, &err) : render(&n, &r->body, &err);
 
-	r->pruned = n.request.pruned;
+	pyroscope_warn(&n.request.left_out, r);
 	finish(r, q, e, &err);
 	if (dot && e >= 0)
 		r->type = "text/vnd.graphviz";
+}
+
+static void add_left_out(struct pyroscope_left_out *to, const struct pyroscope_left_out *more)
+{
+	to->pruned |= more->pruned;
+	to->runs = more->runs ? more->runs : to->runs;
 }
 
 static int render_diff(struct rendering *left, struct rendering *right, struct buf *out, struct err *err)
@@ -393,7 +399,8 @@ void pyroscope_render_diff(struct server_context *s, const struct request *q, st
 	struct err err = { 0 };
 	int e = render_diff(&left, &right, &r->body, &err);
 
-	r->pruned = left.request.pruned || right.request.pruned;
+	add_left_out(&left.request.left_out, &right.request.left_out);
+	pyroscope_warn(&left.request.left_out, r);
 	finish(r, q, e, &err);
 }
 
@@ -404,7 +411,7 @@ static int put_values(struct pyroscope_request *q, const char *label, struct jso
 	_cleanup_(intern_done) struct intern values = { 0 };
 	_cleanup_(freep) const char **sorted = NULL;
 	struct pyroscope_selection a;
-	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->left_out, err);
 
 	intern_init(&values);
 	if (r >= 0)

@@ -31,11 +31,11 @@ static int set_range(struct pyroscope_selection *a, struct err *err)
 }
 
 int pyroscope_selection_init(struct pyroscope_selection *a, const struct server_context *s, const struct pyroscope_query *q, int64_t now_ns,
-			     bool *pruned, struct err *err)
+			     struct pyroscope_left_out *left_out, struct err *err)
 {
 	int r;
 
-	*a = (struct pyroscope_selection){ .context = s, .query = q, .now_ns = now_ns, .pruned = pruned };
+	*a = (struct pyroscope_selection){ .context = s, .query = q, .now_ns = now_ns, .left_out = left_out };
 	selector_init(&a->selector);
 	r = set_range(a, err);
 	if (r >= 0)
@@ -187,23 +187,54 @@ static void take_run(struct loading *l, const struct store_run *run)
 	}
 }
 
+/* Fills in the type if the selector requires one, so that its runs can be selected. Returns false if no run can match. */
+static bool only_type(const struct pyroscope_selection *a, struct profile_type *ret)
+{
+	for (size_t i = 0; i < a->selector.count; i++) {
+		const struct matcher *m = &a->selector.items[i];
+
+		if (!strcmp(m->label, "__profile_type__") && !m->pattern && !m->negated && profile_type_parse(m->value, ret, NULL) >= 0)
+			return profile_type_is_run(ret);
+	}
+	return true;
+}
+
+/* Adds a row for each set of labels of runs. */
+static int load_runs(struct loading *l, struct err *err)
+{
+	const struct pyroscope_selection *a = l->selection;
+	struct store_run_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .distinct = true, .limit = PYROSCOPE_RUN_ROWS };
+	_cleanup_(pyroscope_conditions_done) struct pyroscope_conditions conditions;
+	struct profile_type type = { 0 };
+	struct store_runs runs = { 0 };
+	char part[64];
+	int r;
+
+	pyroscope_conditions_init(&conditions, a, false);
+	q.conditions = conditions.items;
+	q.condition_count = conditions.count;
+	if (!only_type(a, &type))
+		return 0;
+	q.total_part = pyroscope_total_part(&type, part);
+	r = store_list_runs(a->context->options.store, &q, &runs, err);
+	if (r >= 0 && *runs.next)
+		a->left_out->rows = PYROSCOPE_RUN_ROWS;
+	for (size_t i = 0; i < runs.count; i++)
+		take_run(l, &runs.items[i]);
+	store_runs_done(&runs);
+	return r;
+}
+
 int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err)
 {
 	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns };
-	struct store_run_query run_filter = { .from_ns = a->from_ns, .to_ns = a->to_ns, .limit = PYROSCOPE_RUNS };
 	struct loading l = { a, ret };
-	struct store_runs runs = { 0 };
 	int r;
 
 	*ret = (struct pyroscope_rows){ 0 };
 	intern_init(&ret->seen);
 	r = store_sums(a->context->options.store, &q, 0, take_series, &l, err);
-	if (r >= 0 && with_runs)
-		r = store_list_runs(a->context->options.store, &run_filter, &runs, err);
-	for (size_t i = 0; i < runs.count; i++)
-		take_run(&l, &runs.items[i]);
-	store_runs_done(&runs);
-	return r;
+	return r >= 0 && with_runs ? load_runs(&l, err) : r;
 }
 
 void pyroscope_rows_done(struct pyroscope_rows *r)

@@ -15,8 +15,9 @@
 
 #define PYROSCOPE_SERVICES	"service_name", "service", "entry"
 #define PYROSCOPE_UNKNOWN	"unknown_service"
-#define PYROSCOPE_RUNS		200u		/* runs that are merged, or whose labels are read; the latest ones */
-#define PYROSCOPE_RUNS_SUMMED	5000u		/* runs that are summed over time */
+#define PYROSCOPE_RUNS		200u		/* selected runs that are merged; the latest ones */
+#define PYROSCOPE_RUNS_SUMMED	5000u		/* selected runs that are summed over time; the latest ones */
+#define PYROSCOPE_RUN_ROWS	5000u		/* different runs whose labels are listed; the latest ones */
 #define PYROSCOPE_NODES		8192u		/* shown by default … */
 #define PYROSCOPE_NODES_MAX	1048576u	/* … and at most */
 
@@ -33,18 +34,24 @@ struct pyroscope_rows {
 	struct intern seen;
 };
 
+/* The data that an answer leaves out. */
+struct pyroscope_left_out {
+	bool pruned;			/* stacks, for lack of memory */
+	uint32_t runs, rows;		/* all selected runs, or sets of their labels, but this many; 0: none */
+};
+
 struct pyroscope_selection {
 	const struct server_context *context;
 	const struct pyroscope_query *query;
 	int64_t now_ns, from_ns, to_ns;
 	struct selector selector;
 	struct profile_type type;
-	bool *pruned;			/* set when data was left out for lack of memory; not NULL */
+	struct pyroscope_left_out *left_out;	/* filled in; not NULL */
 };
 
 /* Begins with the range and the matchers of the query; -EINVAL with a sentence. Call _done in any case. */
 int pyroscope_selection_init(struct pyroscope_selection *a, const struct server_context *s, const struct pyroscope_query *q, int64_t now_ns,
-			     bool *pruned, struct err *err);
+			     struct pyroscope_left_out *left_out, struct err *err);
 void pyroscope_selection_done(struct pyroscope_selection *a);
 
 /* Reads the type, which calls for values require. */
@@ -67,7 +74,7 @@ bool pyroscope_matches(const struct pyroscope_selection *a, const struct labels 
 /* Whether clients may see this label of a series or run. */
 bool pyroscope_label_is_visible(const char *label);
 
-/* Loads all matching rows of series, and of the latest runs if requested. */
+/* Loads all matching rows of series, and of runs if requested. */
 int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err);
 void pyroscope_rows_done(struct pyroscope_rows *r);
 
@@ -79,9 +86,26 @@ int pyroscope_values(const struct pyroscope_selection *a, bool lines, struct sta
 
 /* --- pyroscope_runs.c --- */
 
+/* Conditions of the store for the matchers of a selector. */
+struct pyroscope_conditions {
+	struct store_run_condition items[SELECTOR_MATCHERS];
+	size_t count;
+	const char **services;		/* the labels that service_name is taken from */
+	size_t service_count;
+	struct arena bytes;
+};
+
+/* `by_id`: the request has a type, and its selector may name spans, traces and profiles; else conditions about types
+ * are left out. Call _done in any case. */
+void pyroscope_conditions_init(struct pyroscope_conditions *c, const struct pyroscope_selection *a, bool by_id);
+void pyroscope_conditions_done(struct pyroscope_conditions *c);
+
+/* Returns a part that the name of each column of this type has, for the store's `total_part`; NULL if there is none. */
+const char *pyroscope_total_part(const struct profile_type *type, char ret[64]);
+
 bool pyroscope_asks_runs(const struct pyroscope_selection *a);	/* by its type, or because it names spans, traces or runs */
 
-/* Returns the latest selected runs, at most `limit`. Free with store_runs_done. */
+/* Returns the latest selected runs, at most `limit`; `next` is not empty if there are more. Free with store_runs_done. */
 int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err);
 
 /* Returns the value of a run in the requested type; false if it has none. */

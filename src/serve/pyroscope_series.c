@@ -177,6 +177,8 @@ static int add_runs(struct pyroscope_timeline *t, struct err *err)
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };
 	int r = pyroscope_runs_list(&t->selection, PYROSCOPE_RUNS_SUMMED, &runs, err);
 
+	if (*runs.next)
+		t->selection.left_out->runs = PYROSCOPE_RUNS_SUMMED;
 	for (size_t i = 0; r >= 0 && i < runs.count; i++) {
 		_cleanup_(labels_done) struct labels labels = { 0 };
 		int64_t value, at = runs.items[i].start_ns;
@@ -266,7 +268,7 @@ static void put_groups(const struct pyroscope_timeline *t, struct buf *out)
 
 int pyroscope_timeline_init(struct pyroscope_timeline *t, struct pyroscope_request *q, struct err *err)
 {
-	int r = pyroscope_selection_init(&t->selection, q->context, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&t->selection, q->context, q->query, q->http->now_ns, &q->left_out, err);
 
 	intern_init(&t->keys);
 	if (r < 0 || (r = pyroscope_selection_type(&t->selection, err)) < 0 || (r = set_steps(t, q->query->step_s, err)) < 0)

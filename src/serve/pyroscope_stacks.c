@@ -26,7 +26,7 @@ static void stacks_done(struct stacks *s)
 
 static int load(struct stacks *s, struct pyroscope_request *q, const struct pyroscope_query *query, bool lines, struct err *err)
 {
-	int r = pyroscope_selection_init(&s->selection, q->context, query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&s->selection, q->context, query, q->http->now_ns, &q->left_out, err);
 
 	if (r >= 0)
 		r = pyroscope_selection_type(&s->selection, err);
@@ -67,51 +67,111 @@ static void put_tree(const struct name_tree *t, uint32_t nodes, struct buf *out)
 	protobuf_put_bytes(out, STACKTRACES_TREE, tree.data, tree.size);
 }
 
-/* --- pprof --- */
+/* --- The call site --- */
 
-static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct str name)
+/* The stacks that begin with the call site, and the nodes on the way to it, which have no values of their own. Frames
+ * and facts belong to the values they were selected from. */
+struct site {
+	struct stack_values values;
+	uint32_t *parents, *frames, *lines;
+	int64_t *self;
+};
+
+static void site_done(struct site *s)
 {
-	return depth >= site->count || text_is(name, site->items[depth]);
+	free(s->parents);
+	free(s->frames);
+	free(s->lines);
+	free(s->self);
 }
 
-/* Returns the stacks that begin with the call site and have a value, in a column named after the type. The caller
- * frees. */
+/* Compares the names that flame graphs show, since clients take the call site from there. */
+static bool is_on_site(const struct pyroscope_texts *site, size_t depth, const struct stack_values *v, uint32_t node, struct buf *safe)
+{
+	return depth >= site->count ||
+	       text_is(name_tree_name(stack_values_frame(v, v->node_frames[node]).name, safe), site->items[depth]);
+}
+
+static void site_add(struct site *s, const struct stack_values *v, uint32_t node, uint32_t parent, bool counts)
+{
+	uint32_t to = s->values.node_count++;
+
+	s->parents[to] = parent;
+	s->frames[to] = v->node_frames[node];
+	if (s->lines)
+		s->lines[to] = v->node_lines[node];
+	s->self[to] = counts ? v->self[node] : 0;
+}
+
+/* Call site_done in any case. */
+static void site_init(struct site *s, const struct pyroscope_texts *site, const struct stack_values *v)
+{
+	_cleanup_(freep) uint32_t *nodes = xcalloc(v->node_count, sizeof(*nodes)), *depths = xcalloc(v->node_count, sizeof(*depths));
+	_cleanup_(buf_done) struct buf safe = { 0 };
+
+	*s = (struct site){ .values = *v };
+	s->values.release = NULL;
+	if (!site->count || !v->self)
+		return;
+	buf_init(&safe);
+	s->values.parents = s->parents = xcalloc(v->node_count, sizeof(*s->parents));
+	s->values.node_frames = s->frames = xcalloc(v->node_count, sizeof(*s->frames));
+	if (v->node_lines)
+		s->values.node_lines = s->lines = xcalloc(v->node_count, sizeof(*s->lines));
+	s->values.self = s->self = xcalloc(v->node_count, sizeof(*s->self));
+	s->values.node_count = 1;
+	for (uint32_t i = 1; i < v->node_count; i++) {
+		uint32_t parent = v->parents[i];
+
+		nodes[i] = UINT32_MAX;
+		if (nodes[parent] == UINT32_MAX || !is_on_site(site, depths[parent], v, i, &safe))
+			continue;
+		depths[i] = depths[parent] + 1;
+		nodes[i] = s->values.node_count;
+		site_add(s, v, i, nodes[parent], depths[i] >= site->count);
+	}
+}
+
+/* --- pprof --- */
+
+/* Returns the stacks that have a value, with the names that flame graphs show, in a column named after the type. The
+ * caller frees. */
 static struct profile *one_column(const struct pyroscope_selection *a, const struct profile *facts, const struct stack_values *v)
 {
-	const struct pyroscope_texts *site = &a->query->call_site;
-	_cleanup_(freep) uint32_t *nodes = xcalloc(v->node_count, sizeof(*nodes)), *depths = xcalloc(v->node_count, sizeof(*depths));
+	_cleanup_(freep) uint32_t *nodes = xcalloc(v->node_count, sizeof(*nodes));
+	_cleanup_(buf_done) struct buf safe = { 0 };
 	struct profile *to = profile_new();
 	uint32_t c = profile_column(to, a->type.sample, a->type.unit);
 
+	buf_init(&safe);
 	profile_keep_lines(to, true);
 	profile_describe(to, facts->period_ns, facts->mixed_periods, &facts->labels);
 	profile_cover(to, a->from_ns, a->to_ns);
 	for (uint32_t i = 1; i < v->node_count && v->self; i++) {
 		struct stack_frame f = stack_values_frame(v, v->node_frames[i]);
-		uint32_t parent = v->parents[i];
 
-		nodes[i] = UINT32_MAX;
-		if (nodes[parent] == UINT32_MAX || !is_on_site(site, depths[parent], f.name))
-			continue;
-		if (text_is(f.name, PROFILE_PRUNED))
-			f.name = (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
-		depths[i] = depths[parent] + 1;
-		nodes[i] = profile_child_at(to, nodes[parent], profile_frame(to, f.name, f.file, f.line), v->node_lines ? v->node_lines[i] : 0);
-		if (depths[i] >= site->count && v->self[i] > 0)
+		f.name = name_tree_name(f.name, &safe);
+		nodes[i] = profile_child_at(to, nodes[v->parents[i]], profile_frame(to, f.name, f.file, f.line),
+					    v->node_lines ? v->node_lines[i] : 0);
+		if (v->self[i] > 0)
 			profile_add(to, nodes[i], c, v->self[i]);
 	}
 	profile_drop_unused_lines(to);
 	return to;
 }
 
+/* Prunes the call site only, because its stacks may be small in the whole. */
 static int put_pprof(const struct stacks *s, struct buf *out, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *pruned = NULL, *p = NULL;
-	struct stack_values of = s->values;
+	_cleanup_(site_done) struct site site = { 0 };
+	struct stack_values of;
 	int r;
 
-	if (s->values.self && s->values.node_count > s->nodes) {
-		pruned = stack_values_prune(&s->values, s->nodes);
+	site_init(&site, &s->selection.query->call_site, &s->values);
+	of = site.values;
+	if (of.self && of.node_count > s->nodes) {
+		pruned = stack_values_prune(&site.values, s->nodes);
 		of = stack_values_of(pruned, 0);
 	}
 	p = one_column(&s->selection, s->values.facts, &of);
@@ -123,10 +183,13 @@ static int put_pprof(const struct stacks *s, struct buf *out, struct err *err)
 
 int pyroscope_put_dot(const struct pyroscope_selection *a, const struct stack_values *v, struct buf *out, struct err *err)
 {
-	_cleanup_(profile_freep) struct profile *p = one_column(a, v->facts, v);
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_(site_done) struct site site = { 0 };
 	int64_t most = a->query->max_nodes;
 	struct callgraph_options o;
 
+	site_init(&site, &a->query->call_site, v);
+	p = one_column(a, v->facts, &site.values);
 	callgraph_defaults(&o);
 	o.max_nodes = !most ? CALLGRAPH_NODES : most < CALLGRAPH_NODES_MAX ? (size_t)most : CALLGRAPH_NODES_MAX;
 	return callgraph_dot(p, &o, out, NULL, err);

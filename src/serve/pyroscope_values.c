@@ -140,7 +140,7 @@ static int query_part(struct parts *p, size_t service, struct stack_values *ret,
 	else
 		r = query_profile(p, &q, &stats, err);
 	filters_done(&f);
-	*a->pruned |= r >= 0 && stats.pruned;
+	a->left_out->pruned |= r >= 0 && stats.pruned;
 	return r;
 }
 

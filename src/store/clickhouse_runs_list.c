@@ -125,7 +125,135 @@ static void put_wanted(struct buf *sql, const struct store_run_query *q)
 	}
 	if (q->text && *q->text)
 		put_text(sql, q->text);
+	if (q->total_part && *q->total_part) {
+		buf_puts(sql, " AND ");
+		put_part(sql, "totals", q->total_part);
+	}
 	sql_put_filters(sql, q->filters, q->filter_count);
+}
+
+/* --- Conditions --- */
+
+/* A condition that the server cannot check becomes a list of the values that hold, or of those that do not, if there
+ * are fewer. Above these limits, which keep the query below ClickHouse's max_query_size of 256 KB, the condition is left to
+ * the caller. */
+#define CONDITION_VALUES	10000u
+#define CONDITION_BYTES		32768u
+
+static void put_label(struct buf *sql, const char *key)
+{
+	if (!strcmp(key, "source")) {
+		buf_puts(sql, "source");
+		return;
+	}
+	buf_puts(sql, "vals[indexOf(keys, ");
+	sql_put_string(sql, str_of(key));
+	buf_puts(sql, ")]");
+}
+
+static void put_value(struct buf *sql, const struct store_run_condition *c)
+{
+	for (size_t i = 0; i < c->key_count; i++) {
+		buf_puts(sql, "if(");
+		put_label(sql, c->keys[i]);
+		buf_puts(sql, " != '', ");
+		put_label(sql, c->keys[i]);
+		buf_puts(sql, ", ");
+	}
+	sql_put_string(sql, str_of(c->otherwise));
+	for (size_t i = 0; i < c->key_count; i++)
+		buf_putc(sql, ')');
+}
+
+static void add_to_list(struct buf *list, const char *value)
+{
+	buf_puts(list, list->size ? ", " : "");
+	sql_put_string(list, str_of(value));
+}
+
+static void put_list(struct buf *sql, const struct store_run_condition *c, const char *is_in, const struct buf *list)
+{
+	buf_puts(sql, " AND ");
+	put_value(sql, c);
+	buf_printf(sql, " %s (%s)", is_in, list->data);
+}
+
+static void put_values(struct buf *sql, const struct store_run_condition *c, const struct buf *values)
+{
+	_cleanup_(buf_done) struct buf accepted = { 0 }, refused = { 0 };
+	struct row_reader r = row_reader_of(values);
+	size_t count = 0;
+
+	buf_init(&accepted);
+	buf_init(&refused);
+	for (; row_more(&r); count++) {
+		struct str value = row_get_string(&r);
+		_cleanup_(freep) char *text = xstrndup(value.p, value.n);
+
+		add_to_list(c->holds(c->data, text) ? &accepted : &refused, text);
+	}
+	if (count > CONDITION_VALUES || sql->size > 2 * CONDITION_BYTES)
+		return;
+	if (!accepted.size)
+		buf_puts(sql, " AND 0");
+	else if (refused.size && accepted.size <= refused.size && accepted.size <= CONDITION_BYTES)
+		put_list(sql, c, "IN", &accepted);
+	else if (refused.size && refused.size <= CONDITION_BYTES)
+		put_list(sql, c, "NOT IN", &refused);
+}
+
+/* Asks the shard for the values of the label in the range, and appends those that hold. */
+static int put_checked(struct clickhouse_store *s, unsigned shard, const struct store_run_query *q, const struct store_run_condition *c,
+		       struct buf *sql, struct err *err)
+{
+	_cleanup_(buf_done) struct buf question = { 0 }, values = { 0 };
+	int rc;
+
+	buf_init(&question);
+	buf_init(&values);
+	buf_puts(&question, "SELECT DISTINCT ");
+	put_value(&question, c);
+	buf_puts(&question, " FROM runs WHERE " CLICKHOUSE_LIVE);
+	put_wanted(&question, q);
+	buf_printf(&question, " LIMIT %u FORMAT RowBinary", CONDITION_VALUES + 1);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = question.data }, &values, err);
+	if (rc >= 0)
+		put_values(sql, c, &values);
+	return rc;
+}
+
+static int put_conditions(struct clickhouse_store *s, unsigned shard, const struct store_run_query *q, struct buf *sql, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < q->condition_count; i++) {
+		const struct store_run_condition *c = &q->conditions[i];
+
+		if (!c->key_count)
+			continue;
+		if (!c->value) {
+			rc = put_checked(s, shard, q, c, sql, err);
+			continue;
+		}
+		buf_puts(sql, " AND ");
+		put_value(sql, c);
+		buf_puts(sql, c->negated ? " != " : " = ");
+		sql_put_string(sql, str_of(c->value));
+	}
+	return rc;
+}
+
+/* Selects the latest run of each set of labels and totals. Names and units of totals are their only parts with two
+ * letters in a row. */
+static void put_distinct(struct buf *sql, const struct buf *wanted)
+{
+	static const char ids[] = "('span_id', 'trace_id', 'profile_id')";
+
+	buf_printf(sql,
+		   " AND seq IN (SELECT argMax(seq, start_ns) FROM runs WHERE " CLICKHOUSE_LIVE "%s GROUP BY source,"
+		   " arrayFilter(k -> k NOT IN %s, keys), arrayFilter((v, k) -> k NOT IN %s, vals, keys),"
+		   " extractAll(totals, '[A-Za-z_][A-Za-z_]+'))",
+		   wanted->data, ids, ids);
 }
 
 /* Puts the conditions for runs after the cursor. */
@@ -145,15 +273,44 @@ static void put_after(struct buf *sql, const struct store_run_query *q, const st
 }
 
 struct list {
-	const char *sql;
+	const char *sql;		/* for sources */
+	const struct store_run_query *query;
+	const struct run_cursor *after;
 	struct buf answers[CLICKHOUSE_SHARDS];
 };
 
-static int ask_list(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+static int ask_sources(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct list *l = data;
 
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = l->sql }, &l->answers[shard], err);
+}
+
+static int ask_list(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	struct list *l = data;
+	const struct store_run_query *q = l->query;
+	const struct order *o = &orders[q->order];
+	const char *way = q->ascending ? "ASC" : "DESC";
+	_cleanup_(buf_done) struct buf sql = { 0 }, wanted = { 0 };
+	int rc;
+
+	buf_init(&sql);
+	buf_init(&wanted);
+	put_wanted(&wanted, q);
+	rc = put_conditions(s, shard, q, &wanted, err);
+	if (rc < 0)
+		return rc;
+	buf_printf(&sql, "SELECT seq, %s, %s FROM runs WHERE " CLICKHOUSE_LIVE, o->sql, row_columns);
+	if (q->distinct)
+		put_distinct(&sql, &wanted);
+	else if (wanted.size)
+		buf_put(&sql, wanted.data, wanted.size);
+	if (q->after && *q->after)
+		put_after(&sql, q, l->after);
+	buf_printf(&sql, " ORDER BY %s %s, seq %s LIMIT %zu FORMAT RowBinary", o->sql, way, way,
+		   q->limit < SIZE_MAX ? q->limit + 1 : q->limit);
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, &l->answers[shard], err);
 }
 
 /* The next row of a shard's list. */
@@ -232,23 +389,15 @@ int clickhouse_list_runs(struct store *store, const struct store_run_query *q, s
 {
 	struct clickhouse_store *s = clickhouse_of(store);
 	const struct order *o = &orders[q->order];
-	const char *way = q->ascending ? "ASC" : "DESC";
 	_cleanup_(freep) struct list *l = xcalloc(1, sizeof(*l));
-	_cleanup_(buf_done) struct buf sql = { 0 };
 	struct run_cursor after = { 0 };
 	int rc = run_cursor_parse(q, o->is_number, &after, err);
 
 	assert((unsigned)q->order < STORE_RUN_ORDERS);
-	buf_init(&sql);
 	if (rc < 0)
 		return rc;
-	buf_printf(&sql, "SELECT seq, %s, %s FROM runs WHERE " CLICKHOUSE_LIVE, o->sql, row_columns);
-	put_wanted(&sql, q);
-	if (q->after && *q->after)
-		put_after(&sql, q, &after);
-	buf_printf(&sql, " ORDER BY %s %s, seq %s LIMIT %zu FORMAT RowBinary", o->sql, way, way,
-		   q->limit < SIZE_MAX ? q->limit + 1 : q->limit);
-	l->sql = sql.data;
+	l->query = q;
+	l->after = &after;
 	for (unsigned i = 0; i < s->url.server_count; i++)
 		buf_init(&l->answers[i]);
 	rc = clickhouse_each(s, ask_list, l, err);
@@ -290,7 +439,7 @@ int clickhouse_run_sources(struct store *store, struct store_label *ret, struct 
 	l->sql = "SELECT source, count() FROM runs WHERE " CLICKHOUSE_LIVE " GROUP BY source FORMAT RowBinary";
 	for (unsigned i = 0; i < s->url.server_count; i++)
 		buf_init(&l->answers[i]);
-	rc = clickhouse_each(s, ask_list, l, err);
+	rc = clickhouse_each(s, ask_sources, l, err);
 	for (unsigned i = 0; i < s->url.server_count; i++) {
 		if (rc >= 0)
 			add_sources(&l->answers[i], ret, &capacity);

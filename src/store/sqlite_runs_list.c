@@ -176,6 +176,27 @@ static bool labels_may_be_wanted(sqlite3_stmt *row, const struct store_run_query
 	return true;
 }
 
+static const char *value_of(const struct labels *labels, const char *source, const struct store_run_condition *c)
+{
+	for (size_t i = 0; i < c->key_count; i++) {
+		const char *value = strcmp(c->keys[i], "source") ? labels_get(labels, c->keys[i]) : source;
+
+		if (value && *value)
+			return value;
+	}
+	return c->otherwise;
+}
+
+static bool conditions_hold(sqlite3_stmt *row, const struct labels *labels, const struct store_run_query *q)
+{
+	const char *source = (const char *)sqlite3_column_text(row, ROW_SOURCE);
+
+	for (size_t i = 0; i < q->condition_count; i++)
+		if (!q->conditions[i].holds(q->conditions[i].data, value_of(labels, source, &q->conditions[i])))
+			return false;
+	return true;
+}
+
 static bool labels_are_wanted(sqlite3_stmt *row, const struct store_run_query *q, bool text_is_missing)
 {
 	const char *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);
@@ -184,7 +205,7 @@ static bool labels_are_wanted(sqlite3_stmt *row, const struct store_run_query *q
 
 	if (labels && *labels)
 		labels_parse(labels, &s.labels, NULL);
-	wanted = series_matches(&s, q->filters, q->filter_count);
+	wanted = series_matches(&s, q->filters, q->filter_count) && conditions_hold(row, &s.labels, q);
 	for (size_t i = 0; i < s.labels.count && text_is_missing; i++)
 		text_is_missing = !text_has_in_any_case(s.labels.items[i].value, q->text);
 	labels_done(&s.labels);
@@ -201,7 +222,9 @@ static bool is_wanted(sqlite3_stmt *row, const struct store_run_query *q)
 		return false;
 	if (text_is_missing && !is_escaped_in_labels(q->text) && !has_in_any_case(row, ROW_LABELS, q->text))
 		return false;
-	return (!q->filter_count && !text_is_missing) ||
+	if (q->total_part && !memmem(sqlite3_column_blob(row, ROW_TOTALS), (size_t)sqlite3_column_bytes(row, ROW_TOTALS), q->total_part, strlen(q->total_part)))
+		return false;
+	return (!q->filter_count && !q->condition_count && !text_is_missing) ||
 	       (labels_may_be_wanted(row, q) && labels_are_wanted(row, q, text_is_missing));
 }
 
@@ -219,20 +242,57 @@ static void add(struct store_runs *runs, size_t *capacity, sqlite3_stmt *row)
 	sqlite_run_take(row, &runs->items[runs->count++]);
 }
 
+/* --- One of each --- */
+
+/* Appends the labels, which are joined by commas, without those that differ between all runs. */
+static void put_common_labels(const char *labels, struct buf *out)
+{
+	while (*labels) {
+		size_t n = strcspn(labels, ","), key = strcspn(labels, "=,");
+
+		if (!label_is_of_runs(labels, key)) {
+			buf_put(out, labels, n);
+			buf_putc(out, ',');
+		}
+		labels += n + (labels[n] == ',');
+	}
+}
+
+static bool is_seen(sqlite3_stmt *row, struct intern *seen)
+{
+	const char *source = (const char *)sqlite3_column_text(row, ROW_SOURCE), *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);
+	_cleanup_(buf_done) struct buf key = { 0 };
+	struct store_run totals = { .total_count = 0 };
+	uint32_t before = seen->count;
+
+	buf_init(&key);
+	buf_put(&key, source ? source : "", source ? strlen(source) + 1 : 1);
+	put_common_labels(labels ? labels : "", &key);
+	run_totals_get(sqlite3_column_blob(row, ROW_TOTALS), (size_t)sqlite3_column_bytes(row, ROW_TOTALS), &totals);
+	for (size_t i = 0; i < totals.total_count; i++)
+		buf_printf(&key, "%s %s,", totals.totals[i].name, totals.totals[i].unit);
+	return intern_add(seen, key.data, key.size) < before;
+}
+
+/* --- Rows --- */
+
 static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, const struct store_run_query *q,
 		     struct store_runs *ret, struct err *err)
 {
+	_cleanup_(intern_done) struct intern seen = { 0 };
 	const struct order *o = &orders[q->order];
 	struct run_cursor last = { 0 };
 	size_t capacity = 0;
 	int rc;
+
+	intern_init(&seen);
 
 	while ((rc = sqlite3_step(ids)) == SQLITE_ROW && !*ret->next) {
 		ret->examined++;
 		rc = find_row(f, row, sqlite3_column_int64(ids, 0), err);
 		if (rc < 0)
 			return rc;
-		if (is_wanted(row, q)) {
+		if (is_wanted(row, q) && (!q->distinct || !is_seen(row, &seen))) {
 			assert(ret->count <= q->limit);
 			if (ret->count == q->limit)
 				run_cursor_format(&last, o->type == KEY_NUMBER, ret->next);

@@ -115,6 +115,18 @@ enum store_run_order {
 	STORE_RUN_ORDERS
 };
 
+/* A condition on a label of a run that only the caller can check. The value is that of the first label of `keys` that
+ * the run has and that is not empty, or else `otherwise`; "source" counts as a label. */
+struct store_run_condition {
+	const char *const *keys;
+	size_t key_count;
+	const char *otherwise;			/* not NULL */
+	const char *value;			/* if not NULL, the condition holds for this value, or if `negated`, for all others */
+	bool negated;
+	bool (*holds)(const void *data, const char *value);
+	const void *data;
+};
+
 struct store_run_query {
 	const char *source, *id;		/* NULL: any */
 	int64_t from_ns, to_ns;			/* started in [from, to); to_ns 0 is no end */
@@ -125,6 +137,13 @@ struct store_run_query {
 	bool ascending;				/* least first; the last one stored comes last among equal ones */
 	const struct label_filter *filters;	/* as in store_query */
 	size_t filter_count;
+	const struct store_run_condition *conditions;	/* all must hold. A store that cannot check one before the limit
+							 * may also return runs for which it does not hold */
+	size_t condition_count;
+	const char *total_part;			/* has a total whose name or unit contains this; NULL: any */
+	bool distinct;				/* one run of each source, set of labels (without those of label_is_of_runs) and
+						 * set of totals' names; a store may return more of them. Only by start, the
+						 * latest first, and only the first page */
 	size_t limit;				/* at least 1 */
 	const char *after;			/* `next` of the previous answer; NULL or "" for the first page */
 };

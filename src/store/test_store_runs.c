@@ -408,6 +408,76 @@ TEST(runs_are_filtered_by_several_labels_and_by_any_characters)
 	done(&f);
 }
 
+static bool has_digit_1(const void *data, const char *value)
+{
+	unsigned *asked = (unsigned *)data;
+
+	++*asked;
+	return strchr(value, '1') != NULL;
+}
+
+static bool is_text(const void *data, const char *value)
+{
+	return !strcmp(data, value);
+}
+
+static bool is_not_text(const void *data, const char *value)
+{
+	return strcmp(data, value) != 0;
+}
+
+TEST(conditions_hold_before_the_limit)
+{
+	static const char *const host[] = { "host" }, *const source[] = { "source" }, *const names[] = { "shop", "host", "source" };
+	struct fixture f = open_store();
+	unsigned asked = 0;
+
+	add_one_run(f.store, "source=a,id=1,host=web1", NOON);
+	add_one_run(f.store, "source=b,id=2,host=web1,shop=x%2C'y'", NOON + SECOND);
+	add_one_run(f.store, "source=b,id=3", NOON + 2 * SECOND);
+	for (int i = 0; i < 20; i++) {
+		_cleanup_(freep) char *labels = xasprintf("source=b,id=n%d,host=web2", i);
+
+		add_one_run(f.store, labels, NOON + HOUR + i * SECOND);
+	}
+#define CONDITION(...)	.limit = 3, .condition_count = 1, .conditions = &(struct store_run_condition){ __VA_ARGS__ }
+	CHECK_LISTED(f.store, "b/2 a/1 ", CONDITION(host, 1, "", NULL, false, has_digit_1, &asked));
+	CHECK(asked > 0);
+	CHECK_LISTED(f.store, "b/2 a/1 ", CONDITION(host, 1, "", "web1", false, is_text, "web1"));
+	CHECK_LISTED(f.store, "b/3 b/2 a/1 ", CONDITION(host, 1, "", "web2", true, is_not_text, "web2"));
+	CHECK_LISTED(f.store, "b/3 ", CONDITION(host, 1, "", "", false, is_text, ""));
+	CHECK_LISTED(f.store, "b/3 ", CONDITION(host, 1, "none", "none", false, is_text, "none"));
+	CHECK_LISTED(f.store, "a/1 ", CONDITION(source, 1, "", "a", false, is_text, "a"));
+	CHECK_LISTED(f.store, "b/2 ", CONDITION(names, 3, "", NULL, false, is_text, "x,'y'"));
+	CHECK_LISTED(f.store, "b/3 ", CONDITION(names, 3, "", NULL, false, is_text, "b"));
+	CHECK_LISTED(f.store, "", CONDITION(names, 3, "", NULL, false, is_text, "nothing"));
+	CHECK_LISTED(f.store, "", CONDITION(NULL, 0, "x", NULL, false, is_text, "y"));
+	CHECK_LISTED(f.store, "a/1 ", CONDITION(NULL, 0, "x", NULL, false, is_text, "x"), .source = "a");
+	CHECK_LISTED(f.store, "b/n19 b/n18 b/n17 ", .limit = 3, .total_part = "wall");
+	CHECK_LISTED(f.store, "", .limit = 3, .total_part = "objects");
+#undef CONDITION
+	done(&f);
+}
+
+TEST(one_run_of_each_set_of_labels_and_totals_is_listed)
+{
+	struct fixture f = open_store();
+	struct profile *p = a_run("source=a,id=other,host=web1", NOON, SECOND, 1);
+
+	profile_add(p, 1, profile_column(p, "queries", "count"), 3);
+	add_profile(f.store, p, NOON);
+	for (int i = 0; i < 30; i++) {
+		_cleanup_(freep) char *labels =
+			xasprintf("source=%s,id=%d,host=web%d,span_id=%d,trace_id=%d", i % 2 ? "a" : "b", i, i % 3, i, i);
+
+		add_profile(f.store, a_run(labels, NOON + (i + 1) * SECOND, SECOND + i, 100 * i), NOON + i * SECOND);
+	}
+	if (is_one_server(&f))
+		CHECK_LISTED(f.store, "a/29 b/28 a/27 b/26 a/25 b/24 a/other ", .distinct = true);
+	CHECK_LISTED(f.store, "a/29 b/28 ", .distinct = true, .limit = 2);
+	done(&f);
+}
+
 TEST(runs_are_found_by_parts_of_ids_and_by_text_in_any_case)
 {
 	struct fixture f = open_store();

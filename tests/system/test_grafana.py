@@ -7,6 +7,8 @@ import subprocess
 import time
 import urllib.parse
 
+from clickhouse_server import ClickHouse
+from clickhouse_site import Site
 from daemon import Daemon
 from strobe_test import ROOT, Directory, Skip, check, main, test, wait_for
 from wire import connect, message, run_message
@@ -153,6 +155,85 @@ def the_wire_is_connects():
         refused(daemon, 404, 'not_found', 'not found', 'POST', '/querier.v1.OtherService/Get', '{}', Content_Type=JSON)
         refused(daemon, 403, 'permission_denied', 'another origin', 'POST', path, request, Content_Type=PROTO, Origin='http://evil.example')
         check(send(daemon, 'POST', path, request, Content_Type=PROTO, Connect_Timeout_Ms='20000')[2] == recorded, 'enough time')
+
+
+@test
+def details_of_a_rare_function_are_complete():
+    """The app asks for 500 nodes below a call site, however small it is in the whole profile."""
+    with Directory() as d, Daemon(d) as daemon:
+        s = connect(daemon.socket)
+        at = (time.time_ns() - 600_000_000_000) // 10**10 * 10**10
+        rare = {('main', 'rare', 'parse'): 1, ('main', 'rare', 'parse', ''): 2, ('main', 'rare'): 3}
+        s.send(message({**{('main', f'f{i}'): 1000 for i in range(1500)}, **rare}, end=at + 10**9))
+        check(wait_for(lambda: daemon.status()['samples']['stored'] == 1_500_006), 'samples are stored')
+
+        def samples(site, most):
+            status, said = call(daemon, 'SelectMergeProfile', {'profile_typeID': 'wall:samples:count:cpu:nanoseconds', 'label_selector': '{}',
+                                'start': at // 10**6, 'end': at // 10**6 + 10_000, 'maxNodes': most,
+                                'stackTraceSelector': {'call_site': [{'name': name} for name in site]}})
+            check(status == 200, f'{site}: {status} {said}')
+            names = {f['id']: said['stringTable'][int(f.get('name', 0))] for f in said.get('function', [])}
+            functions = {x['id']: names[x['line'][0]['functionId']] for x in said.get('location', [])}
+            return sum(int(x['value'][0]) for x in said.get('sample', [])), {functions[x['locationId'][0]] for x in said.get('sample', [])}
+        check(samples(['main', 'rare'], 500) == (6, {'rare', 'parse', '[unknown]'}), f'{samples(["main", "rare"], 500)}')
+        check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site by the name in flame graphs')
+        check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'the call site is pruned, not the whole')
+        check(samples(['main', 'nobody'], 500) == (0, set()), 'no such call site')
+
+
+def old_runs_among_newer_ones(daemon):
+    """The limit of 200 runs counts those that match, in every call."""
+    s = connect(daemon.socket)
+    at = time.time_ns() - 900_000_000_000
+
+    def send_runs(count, first_ns, **labels):
+        for i in range(count):
+            s.send(run_message(CALLS, {'id': f'{labels["service"]}{i}', **labels}, end=first_ns + i * 1_000_000))
+    send_runs(3, at, source='shop', service='cart', host='web1', span_id=f'{7:016x}')
+    send_runs(205, at + 60 * 10**9, source='shop', service='stock', host='web2')
+    send_runs(300, at + 120 * 10**9, source='busy', service='busy', host='web3')
+    check(wait_for(lambda: daemon.status()['runs']['stored'] == 508), f'runs are stored: {daemon.status()["runs"]}')
+    span = {'start': at // 10**6 - 60_000, 'end': at // 10**6 + 300_000}
+    kind, one = 'run:wall:nanoseconds::', 8_000_000
+
+    def total(selector, **more):
+        status, said = call(daemon, 'SelectMergeStacktraces', {'profileTypeID': kind, 'labelSelector': selector, **span, **more})
+        check(status == 200, f'{selector}: {status} {said}')
+        return int(said['flamegraph'].get('total', 0)) // one
+    for selector in ('service_name="cart"', 'service="cart"', 'service_name=~"c.*"', 'service_name!~"(busy|stock)"', 'source="shop",host!="web2"',
+                     'source=~"sh.p",host="web1"', 'host=~"web1|web9"', f'span_id="{7:016x}"', f'__profile_type__="{kind}",host="web1"',
+                     'service_name="cart",rack=""'):
+        check(total('{' + selector + '}') == 3, f'{{{selector}}}: {total("{" + selector + "}")} runs')
+    check(total('{service_name="cart",rack!=""}') == total('{__name__="wall"}') == 0, 'nothing matches')
+    check(total('{}', profileIdSelector=['shop/cart1']) == total('{service_name="cart"}', profileIdSelector=['shop/cart1']) == 1, 'one by its id')
+    check(total('{}', spanSelector=[f'{7:016x}']) == 3, 'a span')
+    _, said = call(daemon, 'SelectSeries', {'profileTypeID': kind, 'labelSelector': '{host="web1"}', 'step': 60, **span, 'exemplarType': 2})
+    found = [e['profileId'] for p in said['series'][0]['points'] for e in p.get('exemplars', [])]
+    check(sorted(found) == ['shop/cart0', 'shop/cart1', 'shop/cart2'], f'exemplars: {found}')
+    matchers = [f'{{__profile_type__="{kind}"}}']
+    _, said = call(daemon, 'LabelValues', {'name': 'service_name', **span, 'matchers': matchers})
+    check(said['names'] == ['busy', 'cart', 'stock'], f'services: {said}')
+    _, said = call(daemon, 'Series', {'labelNames': ['service_name', 'host'], **span, 'matchers': [*matchers, '{host!="web3"}']})
+    check([[x['value'] for x in x['labels']] for x in said['labelsSet']] == [['web1', 'cart'], ['web2', 'stock']], f'sets: {said}')
+    check(call(daemon, 'LabelNames', {**span, 'matchers': [f'{{__profile_type__="{WALL}"}}']})[1] == {}, 'no samples')
+
+    def warning(selector):
+        body = json.dumps({'profileTypeID': kind, 'labelSelector': selector, **span})
+        return send(daemon, 'POST', SERVICE + 'SelectMergeStacktraces', body, Content_Type=JSON)[1]['Strobe-Warning']
+    check(total('{service="stock"}') == 200 and 'latest 200 matching runs' in warning('{service="stock"}'), f'the limit: {warning("{}")}')
+    check(warning('{service="cart"}') is None, f'nothing is left out: {warning("{}")}')
+
+
+@test
+def older_runs_are_selected_among_many_newer_ones():
+    with Directory() as d, Daemon(d) as daemon:
+        old_runs_among_newer_ones(daemon)
+
+
+@test
+def older_runs_are_selected_in_clickhouse_too():
+    with Directory() as d, ClickHouse() as server, Site(d, server.start().url('runs')) as daemon:
+        old_runs_among_newer_ones(daemon)
 
 
 @test
