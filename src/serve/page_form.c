@@ -5,11 +5,13 @@
 
 #include "clock.h"
 #include "html.h"
+#include "mem.h"
 #include "page.h"
 #include "runs.h"
 #include "text.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VALUES_OFFERED 500u	/* limit of all labels together */
@@ -289,13 +291,17 @@ static void put_form_address(struct buf *out, const struct params *p)
 		put_pair(out, strcmp(field(p, "filter_stacks"), "remove-i") ? "keep-i" : "remove-i", functions);
 }
 
-static void refuse_value(const struct request *q, struct response *r, const char *value)
+/* Frees the sentence. */
+static void refuse_value(const struct request *q, struct response *r, char *sentence)
 {
-	_cleanup_(buf_done) struct buf sentence = { 0 };
+	page_put_error(q, r, 400, sentence);
+	free(sentence);
+}
 
-	buf_init(&sentence);
-	buf_printf(&sentence, "no label was chosen for the value '%s': go back and choose one instead of \"any\"", value);
-	page_put_error(q, r, 400, sentence.data);
+/* In an address, "!" and "=" before a prefix are operators. */
+static bool is_operator(const char *value, const char *is)
+{
+	return (*value == '!' || *value == '=') && (!strcmp(is, "prefix") || !strcmp(is, "not-prefix"));
 }
 
 bool page_form_redirects(const struct request *q, struct response *r)
@@ -306,7 +312,9 @@ bool page_form_redirects(const struct request *q, struct response *r)
 	bool leads = params_parse(&p, q->query, &err) >= 0 && has_fields(&p);
 
 	if (leads && *field(&p, "filter_value") && !*field(&p, "filter_label")) {
-		refuse_value(q, r, field(&p, "filter_value"));
+		refuse_value(q, r, xasprintf("no label was chosen for the value '%s': go back and choose one instead of \"any\"", field(&p, "filter_value")));
+	} else if (leads && is_operator(field(&p, "filter_value"), field(&p, "filter_is"))) {
+		refuse_value(q, r, xasprintf("a filter cannot select values that begin with '%s': go back and choose \"is\" or \"is not\"", field(&p, "filter_value")));
 	} else if (leads) {
 		buf_init(&address);
 		put_form_address(&address, &p);

@@ -430,6 +430,9 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_leads("filter_label=from&filter_is=&filter_value=x", "/?label.from=x");
 	check_leads("entry=a&filter_label=&filter_is=&filter_value=", "/?entry=a");
 	check_answer("/", "entry=a&filter_label=&filter_is=&filter_value=%3Cx", 400, "no label was chosen for the value &#39;&lt;x&#39;");
+	check_answer("/", "filter_label=host&filter_is=prefix&filter_value=!b", 400, "values that begin with &#39;!b&#39;");
+	check_answer("/", "filter_label=host&filter_is=not-prefix&filter_value=%3Db", 400, "values that begin with &#39;=b&#39;");
+	check_leads("filter_label=host&filter_is=&filter_value=!b", "/?host=%3D%21b");
 	check_leads("from=-1h&filter_from=&to=now&filter_functions=", "/?from=-1h&to=now");
 	check_leads("from=-1h&filter_from=2026-11-21T07:30&to=now&filter_stacks=keep-i&filter_functions=", "/?to=now&from=2026-11-21T07%3A30");
 	check_leads("from=-1h&filter_stacks=keep-i&filter_functions=a|b", "/?from=-1h&keep-i=a%7Cb");
