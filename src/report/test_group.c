@@ -244,7 +244,7 @@ TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
 	CHECK_INT(report_find(p, "mtach", of, &err), -ENOENT);
 	CHECK_STR(err.text, "there is no function 'mtach' among 4; did you mean 'Router::match'?");
 	CHECK_INT(report_find(p, "(", of, &err), -ENOENT);
-	CHECK_INT(report_find(p, "", of, &err), -ENOTUNIQ);
+	CHECK_INT(report_find(p, "", of, &err), -EINVAL);
 }
 
 TEST(the_average_of_runs_has_the_weighted_sum_exactly)

@@ -100,8 +100,7 @@ def own_failures_are_125_to_127():
         for options in (['--nonsense'], ['-F', '0'], ['--clock', 'moon'], ['-o', '-'], ['-o', 'x.unknown'],
                         ['-o', '/nonexistent/x.strobe'], ['-o', '/tmp']):
             r = p.run('php', '-r', 'echo 1;', options=options)
-            word = 'rate' if options[0] == '-F' else options[-1]
-            word = 'standard output' if word == '-' else word
+            word = 'standard output' if options[-1] == '-' else f"invalid -F '{options[-1]}'" if options[0] == '-F' else options[-1]
             check(r.returncode == 125 and r.stdout == '' and word in r.stderr,
                   f'{options}: {r.returncode} {r.stderr!r}')
         r = subprocess.run([STROBE, 'run'], capture_output=True, text=True)

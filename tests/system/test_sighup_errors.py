@@ -142,7 +142,8 @@ def an_error_about_an_item_of_a_list_has_its_line():
             for option, good, wrong in (('source-dir', directory, 'relative'), ('service-label', 'app', 'a b'),
                                         ('label-from', 'pod=env:POD_NAME', 'nonsense')):
                 write(config, f'{given}{option}:\n  - {good}\n  - {wrong}\n', 'w')
-                d.hup(f"was not applied: {config}:6: '{option}': ")
+                d.hup(f"was not applied: {config}:6: ")
+                check(f"'{option}" in d.lines[-1], f'and its option: {d.lines[-1]}')
             check(d.stop() == 0, 'it ends with 0')
 
 
