@@ -133,7 +133,7 @@ struct redis_stream {
 	struct stream_recorder {		/* used by the threads of sinks */
 		struct lock lock;
 		struct redis_client *client;	/* NULL: none yet */
-		int64_t retry_ns;
+		_Atomic int64_t retry_ns;	/* set to 0 by the loop once Redis is back */
 		bool failing;
 	} recorder;
 
@@ -196,6 +196,7 @@ void stream_records_init(struct redis_stream *s);		/* its keys have their names 
 void stream_records_done(struct redis_stream *s);
 bool stream_record(struct source *s, uint64_t batch_id, const struct buf *record);
 void stream_forget(struct source *s, uint64_t batch_id);
+void stream_records_resume(struct redis_stream *s);		/* Redis is reachable: the next batch is recorded */
 void stream_records_send(struct stream_key *k);			/* sends pending deletions */
 void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
 void stream_records_check(struct stream_key *k);		/* deletes records of finished batches; nothing may

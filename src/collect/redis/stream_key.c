@@ -243,6 +243,7 @@ static void end_pending(struct stream_key *k)
 	k->phase = KEY_READING;
 	k->may_be_behind = true;
 	stream_caught_up(k->source);
+	stream_records_resume(k->source);
 	stream_set_trouble(k->source, NULL);
 	stream_key_read(k);
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define TIMEOUT_NS	(1 * NS_PER_SECOND)	/* a sink waits this long, */
-#define RETRY_NS	(10 * NS_PER_SECOND)	/* but while it fails no more often than this */
+#define RETRY_NS	(10 * NS_PER_SECOND)	/* but while it fails no more often than this, until the stream is read again */
 #define MOVES_MAX	3
 #define FORGET_AT_ONCE	100u
 #define RECORDS_MAX	10000u
@@ -132,6 +132,11 @@ bool stream_record(struct source *base, uint64_t batch_id, const struct buf *rec
 	recorded = try_record(&s->recorder, s, name, record);
 	lock_release(&s->recorder.lock);
 	return recorded;
+}
+
+void stream_records_resume(struct redis_stream *s)
+{
+	s->recorder.retry_ns = 0;
 }
 
 /* --- Deleting --- */
