@@ -9,6 +9,7 @@
 #include "blocks.h"
 #include "strobe_assert.h"
 
+#include <stdint.h>
 #include <string.h>
 
 void *arena_alloc(struct arena *a, size_t size)

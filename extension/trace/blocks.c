@@ -8,6 +8,8 @@
 
 #include "strobe_assert.h"
 
+#include "php.h"
+
 #include <sys/mman.h>
 
 #define BLOCK_BYTES	(1024u * 1024)
