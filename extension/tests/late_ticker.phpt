@@ -125,8 +125,11 @@ Strobe\add_label("part", "last"); busy(0.01);
 check(count(explode("\n", $run->stdout)) === 5, $run->stdout);
 foreach (explode("\n", trim($run->stdout)) as $line) {
 	[$what, $samples, $ns] = explode(' ', $line);
-	check($samples >= $ns / 1e6 - 1, "$what: $samples samples of $ns ns");
-	check($what !== 'Inner' || $samples <= $ns / 1e6 + 1, "a trace has no time from before: $samples ms of $ns ns");
+	// The inner trace is shorter than the time measured around it, by as much as the process waited for a processor there.
+	if ($what === 'Inner')
+		check($samples <= $ns / 1e6 + 1, "a trace has no time from before: $samples ms of $ns ns");
+	else
+		check($samples >= $ns / 1e6 - 1, "$what: $samples samples of $ns ns");
 }
 echo "done\n";
 ?>
