@@ -47,7 +47,7 @@ int query_status(int code)
 	case -EOVERFLOW:
 		return 503;
 	default:
-		return store_is_away(code) ? 503 : 500;
+		return store_is_unavailable(code) ? 503 : 500;
 	}
 }
 

@@ -99,7 +99,7 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	response_init(&r);
 	r.drain = &w->drain;
 	if (start->open(start->data, until_ns, &context.options.store, &err) < 0) {
-		response_error(&r, &q, store_is_away(err.code) ? 503 : 500, "%s", err.text);
+		response_error(&r, &q, store_is_unavailable(err.code) ? 503 : 500, "%s", err.text);
 	} else {
 		store_on_damage(context.options.store, send_damage, &t);
 		router_handle(&context, &q, &r);

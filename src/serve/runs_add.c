@@ -63,7 +63,7 @@ int runs_store(struct server_context *s, const struct profile *p, int64_t now_ns
 	*ret = (struct store_new_run){ .profile = p };
 	if (store_add_runs(s->options.store, ret, 1, now_ns, &err) < 0) {
 		ret->err = err;
-		return store_is_away(err.code) ? 503 : 500;
+		return store_is_unavailable(err.code) ? 503 : 500;
 	}
 	if (ret->result < 0)
 		return ret->result == -EEXIST ? 409 : ret->result == -EFBIG ? 413 : 400;

@@ -91,7 +91,7 @@ static int remove_all(struct server_context *s, const struct params *p, struct e
 			continue;
 		e = store_remove_run(s->options.store, run.source, run.id, err);
 		if (e < 0 && e != -ENOENT)
-			return store_is_away(e) ? 503 : 500;
+			return store_is_unavailable(e) ? 503 : 500;
 	}
 	return 0;
 }

@@ -131,7 +131,7 @@ static void forget_tables(struct clickhouse_store *s)
 	lock_release(&s->lock);
 }
 
-bool clickhouse_is_away(int rc)
+bool clickhouse_is_unreachable(int rc)
 {
 	return rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ECONNRESET;
 }
@@ -365,7 +365,7 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 		*silent_until = 0;
 	else if (!silent)
 		*silent_until = clock_monotonic_ns() + SILENT_NS;
-	return rc < 0 && clickhouse_is_away(rc) ? rc : 0;
+	return rc < 0 && clickhouse_is_unreachable(rc) ? rc : 0;
 }
 
 int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_one *one, void *data, struct err *err)
@@ -390,10 +390,10 @@ static int result_of(struct clickhouse_store *s, const struct shard_thread *thre
 
 	for (unsigned i = 0; i < count; i++) {
 		there += threads[i].rc >= 0;
-		if (threads[i].rc < 0 && (!wrong || !clickhouse_is_away(threads[i].rc)))
+		if (threads[i].rc < 0 && (!wrong || !clickhouse_is_unreachable(threads[i].rc)))
 			wrong = &threads[i];
 	}
-	if (wrong && (!there || !clickhouse_is_away(wrong->rc)))
+	if (wrong && (!there || !clickhouse_is_unreachable(wrong->rc)))
 		return err_set(err, wrong->rc, "%s", wrong->err.text);
 	for (unsigned i = 0; i < count; i++)
 		if (threads[i].rc < 0)
@@ -453,7 +453,7 @@ static int result_of_all(const struct clickhouse_store *s, const struct shard_th
 
 	buf_init(&silent);
 	for (unsigned i = 0; i < s->url.server_count; i++) {
-		if (threads[i].rc < 0 && !clickhouse_is_away(threads[i].rc))
+		if (threads[i].rc < 0 && !clickhouse_is_unreachable(threads[i].rc))
 			return err_set(err, threads[i].rc, "%s", threads[i].err.text);
 		if (threads[i].rc < 0) {
 			rc = threads[i].rc;

@@ -42,7 +42,7 @@ int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_
  * failure is cached for a moment, so that frequent callers wait once. */
 int clickhouse_ready(struct store *store, struct err *err);
 
-bool clickhouse_is_away(int rc);		/* whether an error means that the connection failed */
+bool clickhouse_is_unreachable(int rc);		/* whether an error means that the connection failed */
 
 /* Sums stop at the ends of Int64, where sum() would wrap. */
 #define CLICKHOUSE_SUM	"multiIf(sum(toFloat64(value)) >= 9223372036854775807., toInt64(9223372036854775807), "	\

@@ -302,7 +302,7 @@ static int settle_known_everywhere(struct clickhouse_store *s, struct adding_all
 		struct err why = { 0 };
 		int rc = clickhouse_one_shard(s, at, settle_known_of_any_shard, a, &why);
 
-		if (rc < 0 && !clickhouse_is_away(rc))
+		if (rc < 0 && !clickhouse_is_unreachable(rc))
 			return err_set(err, rc, "%s", why.text);
 	}
 	return 0;

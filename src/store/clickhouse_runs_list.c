@@ -510,7 +510,7 @@ static int find_run(struct clickhouse_store *s, const char *source, const char *
 		struct err why = { 0 };
 		int rc = clickhouse_one_shard(s, (home + i) % count, ask_run, &q, &why);
 
-		if (rc < 0 && !clickhouse_is_away(rc))
+		if (rc < 0 && !clickhouse_is_unreachable(rc))
 			return err_set(err, rc, "%s", why.text);
 		if (rc < 0 && !away.code)
 			err_set(&away, rc, "%s", why.text);

@@ -141,7 +141,7 @@ static int start(struct clickhouse_store *s, struct err *err)
 
 	if (rc >= 0)
 		return 0;
-	if (!clickhouse_is_away(rc))
+	if (!clickhouse_is_unreachable(rc))
 		return err_set(err, rc, "%s", why.text);
 	if (s->mode == CLICKHOUSE_WRITE)
 		log_warning("%s; no samples can be stored there until it is available", why.text);

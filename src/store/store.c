@@ -168,9 +168,9 @@ void store_stats(struct store *s, struct store_stats *ret)
 	s->ops->stats(s, ret);
 }
 
-void store_on_damage(struct store *reader, store_damage_callback *told, void *data)
+void store_on_damage(struct store *reader, store_damage_callback *callback, void *data)
 {
-	reader->on_damage = told;
+	reader->on_damage = callback;
 	reader->damage_data = data;
 }
 
@@ -186,9 +186,9 @@ void store_missing(struct store *s, char *ret, size_t size)
 		s->ops->missing(s, ret, size);
 }
 
-bool store_is_away(int code)
+bool store_is_unavailable(int code)
 {
-	return code == -EAGAIN || clickhouse_is_away(code);
+	return code == -EAGAIN || clickhouse_is_unreachable(code);
 }
 
 /* Queries an empty range, which costs next to nothing. */

@@ -287,8 +287,8 @@ bool store_is_low_on_space(struct store *s, const struct store_limits *l);
 
 void store_stats(struct store *s, struct store_stats *ret);
 
-/* Calls `told` for damage that a reader finds, so that it can tell the store that writes. */
-void store_on_damage(struct store *reader, store_damage_callback *told, void *data);
+/* Calls `callback` for damage that a reader finds, so that it can tell the store that writes. */
+void store_on_damage(struct store *reader, store_damage_callback *callback, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
 /* Lists the servers, if there are several, that were missing from any answer since the store was opened: "db2:8123,
@@ -299,7 +299,7 @@ void store_missing(struct store *s, char *ret, size_t size);
 
 /* Tells whether an error means that a server of the store is down, hangs, or has lost its tables, so that a retry may
  * succeed. */
-bool store_is_away(int code);
+bool store_is_unavailable(int code);
 
 /* Checks whether all servers of the store respond; takes a few seconds at most. The error names those that do not. */
 int store_ready(struct store *s, struct err *err);

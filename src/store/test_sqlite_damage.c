@@ -379,7 +379,7 @@ TEST(a_reader_reports_damage_to_the_writer)
 {
 	char *directory = fixture_directory();
 	struct store *writer = open_in(directory, false, NULL), *reader = open_in(directory, true, NULL);
-	int64_t told = 0, midnight = NOON - NOON % DAY;
+	int64_t reported = 0, midnight = NOON - NOON % DAY;
 	struct store_query_stats query_stats = { 0 };
 	struct store_query q = { .from_ns = NOON, .to_ns = NOON + HOUR };
 	struct store_stats stats;
@@ -391,13 +391,13 @@ TEST(a_reader_reports_damage_to_the_writer)
 	f = fopen(path, "w");
 	fputs("this is no database, and it is long enough to be looked at as one: ............................", f);
 	fclose(f);
-	store_on_damage(reader, note_damaged_day, &told);
+	store_on_damage(reader, note_damaged_day, &reported);
 	CHECK_INT(store_query(reader, &q, &p, &query_stats, NULL), 0);
 	CHECK_INT(query_stats.damaged_days, 1);
-	CHECK_INT(told, midnight);
+	CHECK_INT(reported, midnight);
 	store_stats(reader, &stats);
 	CHECK_INT(stats.errors, 0);
-	store_note_damage(writer, told, "it is damaged");
+	store_note_damage(writer, reported, "it is damaged");
 	store_stats(writer, &stats);
 	CHECK_INT(stats.errors, 1);
 	profile_free(p);
