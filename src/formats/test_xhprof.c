@@ -365,7 +365,7 @@ TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 			for (uint32_t c = 0; c < p->column_count; c++)
 				profile_add(top, node, c, p->columns[c].self[n]);
 		}
-		back = there_and_back(both[i], top, UINT32_MAX);
+		back = round_trip(both[i], top, UINT32_MAX);
 		CHECK(back && same_lines(top, back));
 		profile_free(p);
 		profile_free(top);
@@ -387,7 +387,7 @@ TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 		for (uint32_t n = 0; n < p->node_count; n++)
 			for (uint32_t c = 0; c < 3; c++)
 				p->columns[c].self[n] = llabs(p->columns[c].self[n]);
-		back = there_and_back(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
+		back = round_trip(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
 		for (uint32_t f = 0; back && f < p->frame_count; f++)
 			for (uint32_t c = 0; c < 5; c++) {
 				const char *name = profile_name(p, f).p;
@@ -412,7 +412,7 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 
 		o.names = 2 + (uint32_t)i % 9;
 		p = tree_by_chance(&o);
-		back = there_and_back(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
+		back = round_trip(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
 		CHECK(back && same_functions(p, back));
 		for (uint32_t f = 0; back && f < p->frame_count; f++)
 			for (uint32_t c = 0; c < p->column_count; c++)
@@ -442,7 +442,7 @@ static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_
 }
 
 /* Limits read from callgrind without levels stay limits when written as xhprof's pairs. */
-TEST(circles_without_levels_stay_limits)
+TEST(cycles_without_levels_stay_limits)
 {
 	static const char text[] = "version: 1\ncreator: callgrind-3\nevents: wall_ns\nfn=main\n1 10000\ncfn=a\ncalls=1 1\n"
 				   "1 60000\ncfn=b\ncalls=1 1\n1 45000\nfn=a\n1 35000\ncfn=b\ncalls=2 1\n1 65000\n"
@@ -451,7 +451,7 @@ TEST(circles_without_levels_stay_limits)
 	bool at_most = false;
 
 	CHECK(p != NULL);
-	back = there_and_back(&format_xhprof, p, UINT32_MAX);
+	back = round_trip(&format_xhprof, p, UINT32_MAX);
 	CHECK(back != NULL);
 	for (int i = 0; back && i < 2; i++) {
 		CHECK_INT(total_of(i ? back : p, "a", &at_most), 100000);
@@ -474,9 +474,9 @@ TEST(main_stays_one_function_that_was_called_once)
 	struct profile *p = read_text(text), *pairs, *back;
 
 	CHECK(p != NULL);
-	pairs = there_and_back(&format_callgrind, p, UINT32_MAX);
+	pairs = round_trip(&format_callgrind, p, UINT32_MAX);
 	CHECK(pairs != NULL);
-	back = there_and_back(&format_xhprof, pairs, UINT32_MAX);
+	back = round_trip(&format_xhprof, pairs, UINT32_MAX);
 	CHECK(back != NULL);
 	for (uint32_t f = 0; back && f < back->frame_count; f++)
 		CHECK_INT(self_in(back, profile_find_column(back, "calls"), profile_name(back, f), profile_file(back, f)),
@@ -501,7 +501,7 @@ TEST(samples_are_read_back_as_samples_not_as_calls)
 	struct profile *p = profile_new(), *back;
 
 	CHECK_INT(format_load_bytes("x", "main();a;b 4\nmain();c 1\n", 24, p, &err), 0);
-	back = there_and_back(&format_xhprof, p, UINT32_MAX);
+	back = round_trip(&format_xhprof, p, UINT32_MAX);
 	CHECK(back && same_lines(p, back));
 	profile_free(p);
 	profile_free(back);

@@ -116,7 +116,7 @@ void edges_sums_done(struct edges_sums *s);
 int64_t edges_total(const struct profile *p, uint32_t column);
 
 /* Returns the number of each node's cycle: nodes with the same number can reach each other. The caller frees. */
-uint32_t *edges_circles(const struct edges *e);
+uint32_t *edges_cycles(const struct edges *e);
 
 /* Tells whether calls form a cycle through nodes that are not once. */
 bool edges_are_circular(const struct edges *e);

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-struct circle {
+struct cycle {
 	uint32_t nodes, entries;	/* entries: how many of the nodes are called from outside */
 	int64_t value[PROFILE_COLUMNS];
 };
@@ -29,7 +29,7 @@ struct summing {
 	uint32_t *base;			/* by frame: node of its outermost level; UINT32_MAX: none */
 	uint32_t *of;			/* by node: its cycle */
 	bool *is_entry;			/* by node */
-	struct circle *circles;
+	struct cycle *cycles;
 	bool below_zero[PROFILE_COLUMNS];	/* some value is negative */
 	int64_t (*in)[PROFILE_COLUMNS], (*out)[PROFILE_COLUMNS];	/* by node: calls by other functions, and
 									 * calls out of its cycle */
@@ -82,10 +82,10 @@ static void add_pairs(struct summing *s)
 	}
 }
 
-static void add_circles(struct summing *s)
+static void add_cycles(struct summing *s)
 {
 	for (uint32_t n = 0; n < s->e->node_count; n++) {
-		struct circle *c = &s->circles[s->of[n]];
+		struct cycle *c = &s->cycles[s->of[n]];
 
 		assert(s->of[n] < s->e->node_count);
 		c->nodes++;
@@ -98,14 +98,14 @@ static void add_circles(struct summing *s)
 /* Computes limits for a function in a cycle with several entries. */
 static void bound(struct summing *s, uint32_t frame, uint32_t node)
 {
-	const struct circle *circle = &s->circles[s->of[node]];
+	const struct cycle *cycle = &s->cycles[s->of[node]];
 	int64_t *total = s->sums->total[frame];
 
-	assert(circle->nodes > 1 && !s->e->nodes[node].once);
+	assert(cycle->nodes > 1 && !s->e->nodes[node].once);
 	for (uint32_t c = 0; c < s->columns; c++) {
 		int64_t least = saturating_sum(s->e->nodes[node].self[c], s->out[node][c]);
 
-		total[c] = s->in[node][c] < circle->value[c] ? s->in[node][c] : circle->value[c];
+		total[c] = s->in[node][c] < cycle->value[c] ? s->in[node][c] : cycle->value[c];
 		if (!s->column[c].counts_calls && (total[c] > least || s->below_zero[c]))
 			s->sums->at_most[frame] = true;
 		else
@@ -117,15 +117,15 @@ static void find_total(struct summing *s, uint32_t frame)
 {
 	uint32_t node = s->base[frame];
 	int64_t *total = s->sums->total[frame];
-	const struct circle *circle;
+	const struct cycle *cycle;
 
 	if (node == UINT32_MAX)
 		return;
-	circle = &s->circles[s->of[node]];
+	cycle = &s->cycles[s->of[node]];
 	if (s->e->nodes[node].once)
 		add(s, total, s->in[node]);
-	else if (circle->nodes == 1 || (circle->entries == 1 && s->is_entry[node]))
-		add(s, total, circle->value);
+	else if (cycle->nodes == 1 || (cycle->entries == 1 && s->is_entry[node]))
+		add(s, total, cycle->value);
 	else
 		bound(s, frame, node);
 	/* Adding a function's calls to those of its callees would be meaningless. */
@@ -138,13 +138,12 @@ void edges_sums(const struct profile *p, struct edges_sums *ret)
 {
 	const struct edges *e = p->edges;
 	size_t frames = (size_t)p->frame_count + 1, nodes = e->node_count;
-	_cleanup_(freep) uint32_t *base = xmalloc(frames * sizeof(*base)), *of = edges_circles(e);
+	_cleanup_(freep) uint32_t *base = xmalloc(frames * sizeof(*base)), *of = edges_cycles(e);
 	_cleanup_(freep) bool *is_entry = xcalloc(nodes, sizeof(*is_entry));
-	_cleanup_(freep) struct circle *circles = xcalloc(nodes, sizeof(*circles));
+	_cleanup_(freep) struct cycle *cycles = xcalloc(nodes, sizeof(*cycles));
 	_cleanup_(freep) int64_t (*in)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*in));
 	_cleanup_(freep) int64_t (*out)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*out));
-	struct summing s = { .e = e, .columns = p->column_count, .column = p->columns, .sums = ret,
-			     .base = base, .of = of, .is_entry = is_entry, .circles = circles, .in = in, .out = out };
+	struct summing s = { .e = e, .columns = p->column_count, .column = p->columns, .sums = ret, .base = base, .of = of, .is_entry = is_entry, .cycles = cycles, .in = in, .out = out };
 
 	assert(p->column_count <= PROFILE_COLUMNS);
 	*ret = (struct edges_sums){ 0 };
@@ -155,7 +154,7 @@ void edges_sums(const struct profile *p, struct edges_sums *ret)
 	find_bases(&s, p->frame_count);
 	add_self(&s);
 	add_pairs(&s);
-	add_circles(&s);
+	add_cycles(&s);
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		find_total(&s, f);
 }

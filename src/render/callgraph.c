@@ -423,7 +423,7 @@ static void put_heading(const struct drawing *d)
 				       "; blue: critical path");
 	buf_puts(out, d->is_estimate ? "\\n" RENDER_ESTIMATE : "");
 	if (has_limits(g))
-		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a circle, of which only a limit is known");
+		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a cycle; only an upper bound is known");
 	buf_puts(out, g->node_count ? "\\n \";\n" : "\";\n");
 }
 

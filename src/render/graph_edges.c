@@ -17,7 +17,7 @@ struct adding {
 	struct map arrows;		/* caller and callee, as frames -> index of the edge */
 	size_t capacity;
 	uint32_t column, calls;
-	const uint32_t *circle;		/* by node of the folded edges */
+	const uint32_t *cycle;		/* by node of the folded edges */
 	const uint32_t *folded;		/* by frame: its node there */
 	const bool *below_itself;	/* by node: only called by the function itself */
 };
@@ -57,7 +57,7 @@ static void add_pair(struct adding *a, const struct edges_pair *pair)
 	if (!of_calls && caller->frame == callee->frame && a->below_itself[pair->caller])
 		return;
 	/* Another pair of the same arrow, or the same one twice in a stack, is only possible in a cycle. */
-	if (!of_calls && a->circle[a->folded[caller->frame]] == a->circle[a->folded[callee->frame]])
+	if (!of_calls && a->cycle[a->folded[caller->frame]] == a->cycle[a->folded[callee->frame]])
 		arrow->at_most |= arrow->value || !caller->once || !callee->once;
 	saturating_add(&arrow->value, pair->value[a->column]);
 }
@@ -107,13 +107,13 @@ void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column, 
 {
 	const struct edges *e = p->edges;
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
-	_cleanup_(freep) uint32_t *folded = NULL, *circle = NULL;
+	_cleanup_(freep) uint32_t *folded = NULL, *cycle = NULL;
 	_cleanup_(freep) bool *below_itself = only_by_themselves(e);
 	struct edges *functions = fold(p, &folded);
 	struct adding a = { .p = p, .g = g, .column = column, .calls = calls,
 			    .folded = folded, .below_itself = below_itself };
 
-	a.circle = circle = edges_circles(functions);
+	a.cycle = cycle = edges_cycles(functions);
 	edges_free(functions);
 	edges_sums(p, &sums);
 	add_nodes(g, p, column, a.calls, &sums);

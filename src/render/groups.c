@@ -199,12 +199,17 @@ static double shade(struct str name)
 /* Orange, blue, yellow, purple: distinguishable with all kinds of color vision, also by lightness. */
 struct rgb group_layer_color(enum group_layer layer, struct str name)
 {
-	static const struct { double hue, saturation, lightness; } looks[LAYERS] = {
-		[LAYER_PHP] = { 24, 0.88, 0.64 }, [LAYER_PERL] = { 150, 0.45, 0.60 }, [LAYER_NATIVE] = { 206, 0.62, 0.66 },
-		[LAYER_JIT] = { 52, 0.80, 0.62 }, [LAYER_KERNEL] = { 292, 0.38, 0.70 },
+	static const struct {
+		double hue, saturation, lightness;
+	} styles[LAYERS] = {
+		[LAYER_PHP] = { 24, 0.88, 0.64 },
+		[LAYER_PERL] = { 150, 0.45, 0.60 },
+		[LAYER_NATIVE] = { 206, 0.62, 0.66 },
+		[LAYER_JIT] = { 52, 0.80, 0.62 },
+		[LAYER_KERNEL] = { 292, 0.38, 0.70 },
 	};
 
-	return from_hsl(looks[layer].hue, looks[layer].saturation, looks[layer].lightness + 0.08 * shade(name));
+	return from_hsl(styles[layer].hue, styles[layer].saturation, styles[layer].lightness + 0.08 * shade(name));
 }
 
 struct rgb group_package_color(struct str package, struct str name)

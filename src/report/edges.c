@@ -120,7 +120,7 @@ struct selection {
 	bool *is;			/* by node */
 	bool *again, *second;		/* by node: a call of it is inside another one; inside the outermost one only */
 	bool *leads_back;		/* by node: its subtree may be inside another call of the function */
-	uint32_t *circle;		/* by node: group of mutually recursive functions; NULL if levels suffice */
+	uint32_t *cycle;		/* by node: group of mutually recursive functions; NULL if levels suffice */
 	bool several, once;		/* several functions are selected; the outermost level is called once */
 };
 
@@ -160,7 +160,7 @@ static void selection_init(struct selection *a, const struct profile *p, const b
 	a->is = xcalloc(a->e->node_count, sizeof(*a->is));
 	a->again = xcalloc(a->e->node_count, sizeof(*a->again));
 	a->second = xcalloc(a->e->node_count, sizeof(*a->second));
-	a->circle = a->e->levels ? NULL : edges_circles(a->e);
+	a->cycle = a->e->levels ? NULL : edges_cycles(a->e);
 	find_again(a, of);
 }
 
@@ -170,7 +170,7 @@ static void selection_done(struct selection *a)
 	free(a->again);
 	free(a->second);
 	free(a->leads_back);
-	free(a->circle);
+	free(a->cycle);
 }
 
 static void add_pair(const struct selection *a, int64_t *sums, const struct edges_pair *pair)
@@ -201,7 +201,7 @@ static bool may_be_inner(const struct selection *a, const struct edges_pair *pai
 {
 	if (a->several)
 		return total_at_most;
-	return !a->once && a->circle[pair->caller] == a->circle[pair->callee];
+	return !a->once && a->cycle[pair->caller] == a->cycle[pair->callee];
 }
 
 static struct report_edge *edge_to(struct gathering *g, const struct selection *a, uint32_t node)

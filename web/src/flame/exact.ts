@@ -116,12 +116,12 @@ export class Exact {
 		const from = caller.map((n) => place[n]), to = callee.map((n) => place[n]);
 		const down = reached(us, nodes, from, to), up = reached(us, nodes, to, from);
 		const isIn = (n: number) => down[n] && up[n];		// nodes on a cycle back to the matches
-		let circle = 0, others = 0, own = 0, calls = 0, out = 0;
+		let cycle = 0, others = 0, own = 0, calls = 0, out = 0;
 		const entries = new Set<number>();
 		for (let n = 0; n < of.length; n++) {
 			if (!isIn(place[n]))
 				continue;
-			circle += self[n];
+			cycle += self[n];
 			if (place[n] === us)
 				own += self[n];
 			else
@@ -130,7 +130,7 @@ export class Exact {
 		for (let i = 0; i < value.length; i++) {
 			const a = isIn(from[i]), b = isIn(to[i]);
 			if (a && !b) {
-				circle += value[i];
+				cycle += value[i];
 				out += from[i] === us ? value[i] : 0;
 			}
 			if (!a && b)
@@ -139,7 +139,7 @@ export class Exact {
 				calls += value[i];
 		}
 		if (others === 0 || entries.size === 1 && entries.has(us))
-			return [circle, circle];
-		return [own + out, Math.min(circle, calls)];
+			return [cycle, cycle];
+		return [own + out, Math.min(cycle, calls)];
 	}
 }

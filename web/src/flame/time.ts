@@ -28,11 +28,11 @@ export class TimeView extends FlameView {
 	private traveled = 0;
 	private call: ChartCall | null = null;		// the selected match
 	private callIsShown = true;
-	private readonly told: (from: number, to: number) => void;
+	private readonly onWindow: (from: number, to: number) => void;
 
 	constructor(box: HTMLElement, events: TimeEvents) {
 		super(box, events, false);
-		this.told = events.window;
+		this.onWindow = events.window;
 		this.inverted = true;
 		this.above = AXIS;
 		this.canvas.classList.add('time');
@@ -110,7 +110,7 @@ export class TimeView extends FlameView {
 		this.left = left;
 		this.right = left + width;
 		this.want();
-		this.told(this.left, this.right);
+		this.onWindow(this.left, this.right);
 	}
 
 	zoomBy(factor: number, at = this.cssWidth / 2): void {

@@ -1,4 +1,4 @@
-/* edges_circles.c: finds nodes that can reach each other: Tarjan's algorithm, without recursion. */
+/* edges_cycles.c: finds nodes that can reach each other: Tarjan's algorithm, without recursion. */
 #include "edges.h"
 #include "mem.h"
 
@@ -37,7 +37,7 @@ struct search {
 	uint32_t *next;			/* by node: the next of its pairs to be visited */
 	uint32_t *path, path_count;	/* from the start of the search to the current node */
 	uint32_t *open, open_count;	/* visited, but not part of a cycle yet */
-	uint32_t *circle, circles, met;
+	uint32_t *cycle, cycles, met;
 };
 
 static void meet(struct search *s, uint32_t node)
@@ -61,9 +61,9 @@ static void leave(struct search *s, uint32_t node)
 	do {
 		assert(s->open_count > 0);
 		one = s->open[--s->open_count];
-		s->circle[one] = s->circles;
+		s->cycle[one] = s->cycles;
 	} while (one != node);
-	s->circles++;
+	s->cycles++;
 }
 
 static void search_from(struct search *s, uint32_t start)
@@ -79,7 +79,7 @@ static void search_from(struct search *s, uint32_t start)
 		callee = s->e->pairs[s->callees.list[s->next[node]++]].callee;
 		if (s->number[callee] == NONE)
 			meet(s, callee);
-		else if (s->circle[callee] == NONE && s->number[callee] < s->lowest[node])
+		else if (s->cycle[callee] == NONE && s->number[callee] < s->lowest[node])
 			s->lowest[node] = s->number[callee];
 	}
 }
@@ -93,13 +93,12 @@ static uint32_t *numbers(uint32_t count)
 	return list;
 }
 
-uint32_t *edges_circles(const struct edges *e)
+uint32_t *edges_cycles(const struct edges *e)
 {
 	_cleanup_(freep) uint32_t *number = numbers(e->node_count), *lowest = numbers(e->node_count);
 	_cleanup_(freep) uint32_t *next = numbers(e->node_count), *path = numbers(e->node_count);
 	_cleanup_(freep) uint32_t *open = numbers(e->node_count);
-	struct search s = { .e = e, .number = number, .lowest = lowest, .next = next, .path = path, .open = open,
-			    .circle = numbers(e->node_count) };
+	struct search s = { .e = e, .number = number, .lowest = lowest, .next = next, .path = path, .open = open, .cycle = numbers(e->node_count) };
 
 	by_end_init(&s.callees, e, false);
 	for (uint32_t n = 0; n < e->node_count; n++)
@@ -107,15 +106,15 @@ uint32_t *edges_circles(const struct edges *e)
 			search_from(&s, n);
 	assert(s.met == e->node_count && !s.open_count);
 	by_end_done(&s.callees);
-	return s.circle;
+	return s.cycle;
 }
 
 bool edges_are_circular(const struct edges *e)
 {
-	_cleanup_(freep) uint32_t *circle = e->levels ? NULL : edges_circles(e);
+	_cleanup_(freep) uint32_t *cycle = e->levels ? NULL : edges_cycles(e);
 
-	for (uint32_t i = 0; circle && i < e->pair_count; i++)
-		if (circle[e->pairs[i].caller] == circle[e->pairs[i].callee] && !e->nodes[e->pairs[i].callee].once)
+	for (uint32_t i = 0; cycle && i < e->pair_count; i++)
+		if (cycle[e->pairs[i].caller] == cycle[e->pairs[i].callee] && !e->nodes[e->pairs[i].callee].once)
 			return true;
 	return false;
 }
