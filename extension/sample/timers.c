@@ -25,7 +25,7 @@ int64_t timer_now(enum timer_clock clock)
 /* Returns the lane in which the timer's callback can be called in this request; LANES if there is none. */
 static enum timer_lane lane_for(const struct strobe_timer *t)
 {
-	bool looks = t->passive || t->allocates;
+	bool runs_no_php = t->passive || t->allocates;
 
 	if (t->at_calls)
 		return delivery_has_calls() ? LANE_CALLS : LANES;
@@ -33,7 +33,7 @@ static enum timer_lane lane_for(const struct strobe_timer *t)
 	case DELIVERY_INTERRUPTS:
 		return LANE_INTERRUPTS;
 	case DELIVERY_CALLS:
-		return looks ? LANE_CALLS : LANES;
+		return runs_no_php ? LANE_CALLS : LANES;
 	default:
 		return LANES;
 	}

@@ -23,14 +23,14 @@ struct state {
 
 /* Stored between inspections, after the state. */
 struct seen {
-	uint32_t sequence, looks;		/* number of consecutive inspections with the same sequence */
+	uint32_t sequence, checks;		/* number of consecutive inspections with the same sequence */
 };
 
 _Static_assert(sizeof(struct state) + sizeof(struct seen) <= WATCH_SEEN, "there is room for it");
 
 /* A thread that reaches safe points hands over by itself, which changes `sequence`. One that keeps making calls
  * without a safe point is copied after this many inspections. */
-#define LOOKS 3
+#define CHECKS 3
 
 /* An address in the PHP thread's memory, and the number of the object there. */
 struct place {
@@ -329,10 +329,10 @@ static bool may_be_waiting(char *seen, const struct state *now)
 	struct seen s;
 
 	memcpy(&s, seen + sizeof(*now), sizeof(s));
-	s = (struct seen){ sequence, s.sequence == sequence ? s.looks + 1 : 0 };
+	s = (struct seen){ sequence, s.sequence == sequence ? s.checks + 1 : 0 };
 	memcpy(seen, now, sizeof(*now));
 	memcpy(seen + sizeof(*now), &s, sizeof(s));
-	return same || s.looks >= LOOKS;
+	return same || s.checks >= CHECKS;
 }
 
 struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *context)

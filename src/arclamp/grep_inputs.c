@@ -60,7 +60,7 @@ static bool is_of_channel(const struct tree_name *n, const char *channel)
 	return channel ? text_is(n->profiler, channel) : !n->profiler.n || text_is(n->profiler, USUAL_CHANNEL);
 }
 
-static bool is_requested(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
+static bool is_requested(const struct tree *t, const struct tree_file *f, const struct grep_query *a)
 {
 	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) &&
 	       text_is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
@@ -116,7 +116,7 @@ static void name_once(struct buf *list, unsigned *count, struct intern *known, s
 		text_put_plain(list, s);
 }
 
-static void describe_logs(const struct tree *t, const struct grep_asked *a, struct buf *out)
+static void describe_logs(const struct tree *t, const struct grep_query *a, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf entries = { 0 }, channels = { 0 };
 	struct intern known[2];
@@ -146,7 +146,7 @@ static void describe_logs(const struct tree *t, const struct grep_asked *a, stru
 }
 
 /* Chooses the requested logs, oldest first; of several forms of one log, those with lines that no other form has. */
-static struct chosen *choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
+static struct chosen *choose(const struct tree *t, const struct grep_query *a, size_t *ret_count)
 {
 	struct chosen *chosen = xcalloc(t->count + 1, sizeof(*chosen));
 	size_t n = 0;
@@ -166,7 +166,7 @@ static struct chosen *choose(const struct tree *t, const struct grep_asked *a, s
 	return chosen;
 }
 
-static int load_chosen(struct grep_inputs *in, const struct tree *t, const struct grep_asked *a, struct err *err)
+static int load_chosen(struct grep_inputs *in, const struct tree *t, const struct grep_query *a, struct err *err)
 {
 	size_t n, first, last;
 	_cleanup_(freep) struct chosen *chosen = choose(t, a, &n);
@@ -185,7 +185,7 @@ static int load_chosen(struct grep_inputs *in, const struct tree *t, const struc
 	return r;
 }
 
-int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+int grep_inputs_logs(struct grep_inputs *in, const struct grep_query *a, struct err *err)
 {
 	struct tree t = { 0 };
 	int r = tree_read(a->logs, &t, err);
@@ -217,7 +217,7 @@ int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct
 
 /* --- A store, a daemon --- */
 
-static size_t make_filters(const struct grep_asked *a, struct label_filter *ret)
+static size_t make_filters(const struct grep_query *a, struct label_filter *ret)
 {
 	size_t n = 0;
 
@@ -242,7 +242,7 @@ static void describe_store(struct grep_inputs *in, const struct store_query_stat
 		   (unsigned long long)l->series_matched, (unsigned long long)l->series, first, last);
 }
 
-static int parse_range(const struct grep_asked *a, struct store_query *q, struct err *err)
+static int parse_range(const struct grep_query *a, struct store_query *q, struct err *err)
 {
 	int64_t now = clock_wall_ns();
 
@@ -275,7 +275,7 @@ static void warn_of_missing(struct grep_inputs *in, struct store *s)
 		buf_printf(&in->warnings, "strobe grep: " STORE_MISSING "\n", missing);
 }
 
-int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+int grep_inputs_store(struct grep_inputs *in, const struct grep_query *a, struct err *err)
 {
 	struct label_filter filters[2];
 	struct store_query q = { .filters = filters, .filter_count = make_filters(a, filters) };
@@ -307,7 +307,7 @@ static void put_parameter(struct buf *path, const char *key, const char *before,
 	text_put_url(path, (struct str){ value, strlen(value) });
 }
 
-int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+int grep_inputs_daemon(struct grep_inputs *in, const struct grep_query *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf path = { 0 }, token = { 0 }, body = { 0 };
 	struct label_filter filters[2];

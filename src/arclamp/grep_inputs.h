@@ -8,7 +8,7 @@
 #include "options.h"
 #include "profile.h"
 
-struct grep_asked {
+struct grep_query {
 	const char *logs, *resolution;		/* a tree of logs and one of its periods */
 	const char *store, *url, *token_file;	/* a store or a daemon instead; NULL: not used */
 	const char *from, *to;			/* time range in the store or the daemon */
@@ -26,13 +26,13 @@ struct grep_inputs {
 };
 
 /* Returns 0 or a negative errno; call grep_inputs_done in any case. */
-int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
+int grep_inputs_logs(struct grep_inputs *in, const struct grep_query *a, struct err *err);
 int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct err *err);
 
 /* Records a source that the caller added to the profile or failed to add: `r` and `err` are those of format_load. */
 int grep_inputs_add(struct grep_inputs *in, const char *name, int r, const struct err *err);
-int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
-int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
+int grep_inputs_store(struct grep_inputs *in, const struct grep_query *a, struct err *err);
+int grep_inputs_daemon(struct grep_inputs *in, const struct grep_query *a, struct err *err);
 void grep_inputs_init(struct grep_inputs *in);
 void grep_inputs_done(struct grep_inputs *in);
 

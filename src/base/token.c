@@ -49,7 +49,7 @@ static bool is_trusted(uid_t uid, const struct token_reader *r)
 	return uid == 0 || uid == r->uid;
 }
 
-static bool is_stranger_of_group(const struct passwd *p, const void *data)
+static bool is_untrusted_member(const struct passwd *p, const void *data)
 {
 	const struct wanted *w = data;
 
@@ -89,7 +89,7 @@ bool token_is_exposed(const struct stat *st, const struct token_reader *r)
 	if (!(st->st_mode & 077))
 		return false;
 	return (st->st_mode & 037) || st->st_uid != 0 || !is_own_group(st->st_gid, r) ||
-	       any_account(r->passwd, is_stranger_of_group, &(struct wanted){ .reader = r, .gid = st->st_gid }) ||
+	       any_account(r->passwd, is_untrusted_member, &(struct wanted){ .reader = r, .gid = st->st_gid }) ||
 	       has_other_members(st->st_gid, r);
 }
 

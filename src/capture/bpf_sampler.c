@@ -289,7 +289,7 @@ void sampler_set_binary(struct sampler *s, const struct binary_key *key, const s
 
 void sampler_forget_binary(struct sampler *s, const struct binary_key *key)
 {
-	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.asked_binaries), key);
+	bpf_map_delete_elem(bpf_map__fd(s->bpf->maps.binary_requests), key);
 }
 
 void sampler_add_target(struct sampler *s, u32 pid, u64 start_ticks)

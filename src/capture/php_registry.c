@@ -30,7 +30,7 @@
 #define WAIT_FIRST_NS	NS_PER_SECOND
 #define WAIT_LAST_NS	(8 * NS_PER_SECOND)
 
-struct known {
+struct registered_binary {
 	struct binary_key key;		/* libraries: as in /proc/PID/maps, without a size */
 	struct php_image php;
 	struct perl_image perl;		/* if `php.binary`, then a copy of its binary, is Perl */
@@ -40,7 +40,7 @@ struct known {
 };
 
 struct file_list {
-	struct known *items;
+	struct registered_binary *items;
 	size_t count, capacity;
 };
 
@@ -87,7 +87,7 @@ struct php_registry *php_registry_free(struct php_registry *r)
 	return NULL;
 }
 
-static struct known *find(const struct file_list *l, const struct binary_key *key)
+static struct registered_binary *find(const struct file_list *l, const struct binary_key *key)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (!memcmp(&l->items[i].key, key, sizeof(*key)))
@@ -95,14 +95,14 @@ static struct known *find(const struct file_list *l, const struct binary_key *ke
 	return NULL;
 }
 
-static struct known *add(struct file_list *l, const struct binary_key *key)
+static struct registered_binary *add(struct file_list *l, const struct binary_key *key)
 {
 	GROW(&l->items, &l->capacity, l->count + 1);
-	l->items[l->count] = (struct known){ .key = *key };
+	l->items[l->count] = (struct registered_binary){ .key = *key };
 	return &l->items[l->count++];
 }
 
-static int refuse(struct php_registry *r, struct known *k, const struct err *why)
+static int refuse(struct php_registry *r, struct registered_binary *k, const struct err *why)
 {
 	k->code = why->code;
 	k->php.binary.kind = BINARY_OTHER;
@@ -113,7 +113,7 @@ static int refuse(struct php_registry *r, struct known *k, const struct err *why
 }
 
 /* Inspects the file for the wanted languages. */
-static void read_file(struct php_registry *r, struct known *k, int fd, const char *name)
+static void read_file(struct php_registry *r, struct registered_binary *k, int fd, const char *name)
 {
 	struct err err = { 0 };
 
@@ -171,7 +171,7 @@ static void compare_thread(pid_t tid, void *data)
 }
 
 /* Code may have been interrupted while changing its stack, so a single mismatch is not enough to refuse. */
-static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *ret_why, size_t size)
+static enum php_check compare(const struct registered_binary *k, pid_t pid, u64 bias, char *ret_why, size_t size)
 {
 	struct comparison c = { &k->php, pid, bias, .ret_why = ret_why, .size = size };
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -202,13 +202,13 @@ static void wait_for(struct php_registry *r, pid_t pid)
 		r->waiting[r->waiting_count++] = (struct unproved){ pid, clock_monotonic_ns() + WAIT_FIRST_NS, WAIT_FIRST_NS };
 }
 
-static int language_of(const struct known *k)
+static int language_of(const struct registered_binary *k)
 {
 	return (int)(1u << k->php.binary.kind);
 }
 
 /* Returns the language if the table of offsets matches the process, or cannot be verified yet. */
-static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, const char *name, struct err *err)
+static int check(struct php_registry *r, struct registered_binary *k, pid_t pid, u64 bias, const char *name, struct err *err)
 {
 	bool perl = k->php.binary.kind == BINARY_PERL;
 	char why[128];
@@ -237,14 +237,14 @@ static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, c
 
 struct host {
 	struct php_registry *registry;
-	struct known *library;		/* libphp or libperl, once found */
+	struct registered_binary *library;		/* libphp or libperl, once found */
 	u64 bias;
 };
 
-static struct known *read_library(struct php_registry *r, const struct binary_key *key, pid_t pid, const struct process_map *f)
+static struct registered_binary *read_library(struct php_registry *r, const struct binary_key *key, pid_t pid, const struct process_map *f)
 {
 	_cleanup_(fd_closep) int fd = process_maps_open(pid, -1, f, NULL);
-	struct known *k;
+	struct registered_binary *k;
 
 	if (fd < 0)
 		return NULL;
@@ -269,7 +269,7 @@ static bool find_bias(pid_t pid, const struct process_map *f, u64 *ret)
 static bool take_library(struct host *h, pid_t pid, const struct process_map *f)
 {
 	struct binary_key key = { .dev = f->device, .inode = f->inode };
-	struct known *k = find(&h->registry->libraries, &key);
+	struct registered_binary *k = find(&h->registry->libraries, &key);
 
 	if (!k)
 		k = read_library(h->registry, &key, pid, f);
@@ -301,22 +301,22 @@ static struct binary_key key_of(const struct stat *st)
 	};
 }
 
-static void notify_sampler(const struct php_registry *r, const struct known *k)
+static void notify_sampler(const struct php_registry *r, const struct registered_binary *k)
 {
 	if (r->sampler)
 		sampler_set_binary(r->sampler, &k->key, &k->php.binary);
 }
 
-static struct known *add_program(struct php_registry *r, const struct binary_key *key, int fd, const char *name)
+static struct registered_binary *add_program(struct php_registry *r, const struct binary_key *key, int fd, const char *name)
 {
-	struct known *k = add(&r->programs, key);
+	struct registered_binary *k = add(&r->programs, key);
 
 	read_file(r, k, fd, name);
 	notify_sampler(r, k);
 	return k;
 }
 
-static int check_program(struct php_registry *r, struct known *k, pid_t pid, const char *name, struct err *err)
+static int check_program(struct php_registry *r, struct registered_binary *k, pid_t pid, const char *name, struct err *err)
 {
 	u64 bias = 0;
 	int code = k->code > 0 && !k->checked && !php_check_bias(&k->php, pid, &bias) ? language_of(k) : check(r, k, pid, bias, name, err);
@@ -424,10 +424,10 @@ static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
 
 /* Looks for libphp, or libperl, in a process that runs `program`. Returns the same as php_registry_add_process, and
  * fills in `ret` unless that is 0: with kind BINARY_OTHER if refused. */
-static int find_hosted_php(struct php_registry *r, const struct known *program, pid_t pid, struct hosted_php *ret, struct err *err)
+static int find_hosted_php(struct php_registry *r, const struct registered_binary *program, pid_t pid, struct hosted_php *ret, struct err *err)
 {
 	struct host h = { .registry = r };
-	struct known here;
+	struct registered_binary here;
 	struct hosted_php php = { .start_ticks = process_start_ticks(pid), .binary.kind = BINARY_OTHER };
 	int code;
 
@@ -447,11 +447,11 @@ static int find_hosted_php(struct php_registry *r, const struct known *program, 
 }
 
 /* Returns the program of a process, examining it if it is new; NULL with a sentence on failure. */
-static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
+static struct registered_binary *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open_program(pid, ret_name, size, err);
 	struct binary_key key;
-	struct known *k;
+	struct registered_binary *k;
 	struct stat st;
 
 	if (fd < 0)
@@ -478,7 +478,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
 	struct err own = { 0 }, *e = err ? err : &own;
 	struct hosted_php php;
 	char name[256];
-	struct known *k = find_program(r, pid, name, sizeof(name), e);
+	struct registered_binary *k = find_program(r, pid, name, sizeof(name), e);
 	int code;
 
 	if (!k)
@@ -494,7 +494,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
 int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret, struct err *err)
 {
 	char name[256];
-	struct known *k = find_program(r, pid, name, sizeof(name), err);
+	struct registered_binary *k = find_program(r, pid, name, sizeof(name), err);
 	int code;
 
 	if (!k)
@@ -573,7 +573,7 @@ void php_registry_add_path(struct php_registry *r)
 void php_registry_answer(struct php_registry *r, const struct binary_event *e)
 {
 	_cleanup_(fd_closep) int fd = -1;
-	struct known *k = find(&r->programs, &e->key);
+	struct registered_binary *k = find(&r->programs, &e->key);
 	struct err err = { 0 };
 	struct stat st;
 	char name[256] = "";
@@ -596,7 +596,7 @@ void php_registry_answer_host(struct php_registry *r, const struct process_event
 	struct hosted_php php;
 	struct err err = { 0 };
 	char name[256];
-	struct known *program;
+	struct registered_binary *program;
 
 	if (!e->pid || process_start_ticks((pid_t)e->pid) != e->start_ticks)
 		return;

@@ -55,7 +55,7 @@ static void check_program(const char *variable)
 	struct {
 		int tid;
 		unsigned long pointer;
-	} told[THREADS];
+	} reported[THREADS];
 	char line[64];
 	unsigned n = 0;
 
@@ -66,15 +66,15 @@ static void check_program(const char *variable)
 	p = start(path);
 	while (fgets(line, sizeof(line), p.output) && strcmp(line, "ready\n")) {
 		CHECK(n < THREADS);
-		CHECK_INT(sscanf(line, "%d %lx", &told[n].tid, &told[n].pointer), 2);
+		CHECK_INT(sscanf(line, "%d %lx", &reported[n].tid, &reported[n].pointer), 2);
 		n++;
 	}
 	CHECK_INT(n, THREADS);
 	for (unsigned i = 0; i < n; i++) {
 		u64 found = 0;
 
-		CHECK(thread_pointer_find(p.pid, told[i].tid, &found));
-		CHECK_INT(found, told[i].pointer);
+		CHECK(thread_pointer_find(p.pid, reported[i].tid, &found));
+		CHECK_INT(found, reported[i].pointer);
 	}
 	stop(&p);
 }

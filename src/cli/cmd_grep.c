@@ -17,7 +17,7 @@
 
 #define COUNT_MAX	1000000
 
-static struct grep_asked asked = { .resolution = "daily", .entrypoint = "all", .to = "now" };
+static struct grep_query query = { .resolution = "daily", .entrypoint = "all", .to = "now" };
 static const char *pattern = "", *slice = "-2:", *logs, *arclamp;
 static struct option_list skip;
 static long wanted = 20;
@@ -30,9 +30,9 @@ static const struct option_spec options[] = {
 	{ OPTION_INT, 'n', "rows", "N", &wanted, "Number of functions to list (default: 20).",
 	  "Alias: --count, as in arclamp-grep." },
 	{ OPTION_INT, 0, "count", "N", &wanted, NULL },
-	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint,
+	{ OPTION_STRING, 0, "entrypoint", "NAME", &query.entrypoint,
 	  "Only this entry point, such as index (default: all)." },
-	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel, "Only this profiler, such as excimer-wall.",
+	{ OPTION_STRING, 0, "channel", "NAME", &query.channel, "Only this profiler, such as excimer-wall.",
 	  "The default for logs is excimer, or none." },
 	{ OPTION_LIST, 0, "skip", "GLOB", &skip, "Skip functions that match (* ? []); repeatable.",
 	  "Instead of arclamp-grep's list." },
@@ -45,18 +45,18 @@ static const struct option_spec options[] = {
 	  "Tree of trace logs (default: /srv/arclamp/logs).", "The logs may be compressed." },
 	{ OPTION_STRING, 0, "arclamp", "FILE", &arclamp,
 	  "Use base_path of this arclamp-log.yaml." },
-	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution,
+	{ OPTION_STRING, 0, "resolution", "PERIOD", &query.resolution,
 	  "Period: hourly, daily (default), weekly, ...",
 	  "A directory of the tree." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice, "Slice of the logs, as in Python (default: -2:).",
 	  "The matching logs are sorted, oldest first: -2: is the two newest, : is all." },
-	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
-	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
-	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,
+	{ OPTION_STRING, 0, "store", "URL", &query.store, "Read a store, such as sqlite:/var/lib/strobe." },
+	{ OPTION_STRING, 'u', "url", "URL", &query.url, "Ask a daemon, such as http://127.0.0.1:8787." },
+	{ OPTION_STRING, 0, "token-file", "FILE", &query.token_file,
 	  "File with the daemon's token (or STROBE_TOKEN).", "Also for a FILE that is a URL." },
-	{ OPTION_STRING, 0, "from", "TIME", &asked.from, "Start, such as -2h or 2026-11-20 (default: -2d).",
+	{ OPTION_STRING, 0, "from", "TIME", &query.from, "Start, such as -2h or 2026-11-20 (default: -2d).",
 	  "With --store or --url. Also 2026-11-20T07:30." },
-	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "End (default: now)." },
+	{ OPTION_STRING, 0, "to", "TIME", &query.to, "End (default: now)." },
 	{ 0 }
 };
 
@@ -95,13 +95,13 @@ static int parse_slice(void)
 	const char *at = slice;
 	char *end;
 
-	asked.first = strtol(at, &end, 10);
-	asked.has_first = end != at;
+	query.first = strtol(at, &end, 10);
+	query.has_first = end != at;
 	at = end;
 	if (*at == ':') {
 		at++;
-		asked.last = strtol(at, &end, 10);
-		asked.has_last = end != at;
+		query.last = strtol(at, &end, 10);
+		query.has_last = end != at;
 		at = end;
 	}
 	if (*at || !*slice)
@@ -112,22 +112,22 @@ static int parse_slice(void)
 static int parse(int operands)
 {
 	static char entrypoint[256];
-	size_t n = strlen(asked.entrypoint);
+	size_t n = strlen(query.entrypoint);
 
 	if (wanted < 1 || wanted > COUNT_MAX)
 		return command_invalid(&spec, "rows", "1 to %d", COUNT_MAX);
-	if ((operands > 0) + (asked.store != NULL) + (asked.url != NULL) > 1)
+	if ((operands > 0) + (query.store != NULL) + (query.url != NULL) > 1)
 		return command_usage(&spec, "FILE, --store and --url exclude each other");
-	if (asked.from && !asked.store && !asked.url)
+	if (query.from && !query.store && !query.url)
 		return command_usage(&spec, "--from needs --store or --url; select logs with --resolution and --slice");
 	if (no_skip && skip.count)
 		return command_usage(&spec, "--skip and --no-skip exclude each other");
-	if (!asked.from)
-		asked.from = "-2d";
+	if (!query.from)
+		query.from = "-2d";
 	/* Also accepts "index.php", as written in the header. */
-	if (n > 4 && n < sizeof(entrypoint) && !strcmp(asked.entrypoint + n - 4, ".php")) {
-		memcpy(entrypoint, asked.entrypoint, n - 4);
-		asked.entrypoint = entrypoint;
+	if (n > 4 && n < sizeof(entrypoint) && !strcmp(query.entrypoint + n - 4, ".php")) {
+		memcpy(entrypoint, query.entrypoint, n - 4);
+		query.entrypoint = entrypoint;
 	}
 	return parse_slice();
 }
@@ -151,10 +151,10 @@ static void put_heading(struct buf *out, bool of_files)
 	}
 	if (of_files)
 		buf_puts(out, ":");
-	else if (!strcmp(asked.entrypoint, "all"))
+	else if (!strcmp(query.entrypoint, "all"))
 		buf_puts(out, ", all entry-points:");
 	else
-		buf_printf(out, ", %s.php:", asked.entrypoint);
+		buf_printf(out, ", %s.php:", query.entrypoint);
 }
 
 static size_t rows_shown(const struct leaderboard *l)
@@ -197,7 +197,7 @@ static void put_table(const struct leaderboard *l, const struct grep_inputs *in,
 	put_rule(out, columns);
 	put_rows(l, out);
 	put_rule(out, columns);
-	buf_puts(out, asked.store || asked.url ? "Samples of:\n" : of_files ? "Files:\n" : "Log files:\n");
+	buf_puts(out, query.store || query.url ? "Samples of:\n" : of_files ? "Files:\n" : "Log files:\n");
 	for (size_t i = 0; i < in->sources.count; i++) {
 		buf_puts(out, " - ");
 		text_put_plain(out, (struct str){ in->sources.items[i], strlen(in->sources.items[i]) });
@@ -240,7 +240,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 	json_key(&j, "grep");
 	json_str(&j, *pattern ? pattern : NULL);
 	json_key(&j, "entrypoint");
-	json_str(&j, asked.entrypoint);
+	json_str(&j, query.entrypoint);
 	json_key(&j, "sources");
 	json_open_array(&j);
 	for (size_t i = 0; i < in->sources.count; i++)
@@ -325,8 +325,8 @@ static int load_logs(struct grep_inputs *in, struct err *err)
 	_cleanup_(freep) char *place = NULL;
 	int r = arclamp_directory(logs, arclamp, &place, err);
 
-	asked.logs = place;
-	return r < 0 ? r : grep_inputs_logs(in, &asked, err);
+	query.logs = place;
+	return r < 0 ? r : grep_inputs_logs(in, &query, err);
 }
 
 static int load_address(struct grep_inputs *in, const char *url, struct err *err)
@@ -344,7 +344,7 @@ static int load_files(struct grep_inputs *in, char **files, int count, struct er
 {
 	int r = 0;
 
-	profile_url_token_file = asked.token_file;
+	profile_url_token_file = query.token_file;
 	for (int i = 0; i < count && r >= 0; i++) {
 		if (!profile_url_is(files[i]) && (r = profile_url_refuse_store(files[i], err)) < 0)
 			return err_set(err, r, "'%s' is a store; read it with --store %s", files[i], files[i]);
@@ -355,9 +355,10 @@ static int load_files(struct grep_inputs *in, char **files, int count, struct er
 
 static int load(struct grep_inputs *in, char **files, int operands, struct err *err)
 {
-	return operands ? load_files(in, files, operands, err) :
-	       asked.store ? grep_inputs_store(in, &asked, err) :
-	       asked.url ? grep_inputs_daemon(in, &asked, err) : load_logs(in, err);
+	return operands	   ? load_files(in, files, operands, err) :
+	       query.store ? grep_inputs_store(in, &query, err) :
+	       query.url   ? grep_inputs_daemon(in, &query, err) :
+			     load_logs(in, err);
 }
 
 static int run(int argc, char **argv)

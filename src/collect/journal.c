@@ -43,7 +43,7 @@ struct open_record {
 struct old_batch {
 	uint64_t id, source;
 	int64_t now_ns;
-	bool asked;			/* one of its ack tokens was redelivered */
+	bool redelivered;			/* one of its ack tokens was redelivered */
 };
 
 struct journal {
@@ -86,7 +86,7 @@ uint64_t journal_batch_of(struct journal *j, const char *source, const struct ac
 	if (i == MAP_NONE)
 		return 0;
 	assert(i < j->old_count);
-	j->old[i].asked = true;
+	j->old[i].redelivered = true;
 	*ret_now_ns = j->old[i].now_ns;
 	return j->old[i].id;
 }
@@ -406,7 +406,7 @@ void journal_caught_up(struct journal *j, const char *source)
 
 	lock_take(&j->lock);
 	for (size_t i = 0; i < j->old_count; i++)
-		if (j->old[i].source == key && !j->old[i].asked && is_open(j, j->old[i].id))
+		if (j->old[i].source == key && !j->old[i].redelivered && is_open(j, j->old[i].id))
 			end(j, j->old[i].id);
 	lock_release(&j->lock);
 }

@@ -106,14 +106,14 @@ static int64_t retry_after_s(const char *value)
 
 static void note_pause(struct exporter *x, const struct http_answer *a)
 {
-	int64_t pause = NS_PER_SECOND << (x->failures < 6 ? x->failures : 6), asked = -1;
+	int64_t pause = NS_PER_SECOND << (x->failures < 6 ? x->failures : 6), requested_s = -1;
 	_cleanup_(buf_done) struct buf after = { 0 };
 
 	buf_init(&after);
 	if (a && http_header(&a->head, "Retry-After", &after))
-		asked = retry_after_s(after.data);
-	if (asked >= 0)
-		pause = asked * NS_PER_SECOND;
+		requested_s = retry_after_s(after.data);
+	if (requested_s >= 0)
+		pause = requested_s * NS_PER_SECOND;
 	else if (pause > PAUSE_MAX_NS)
 		pause = PAUSE_MAX_NS;
 	x->failures++;

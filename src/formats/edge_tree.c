@@ -226,7 +226,7 @@ static void open_place(struct edge_tree_building *t, uint32_t at)
 	int64_t self[EDGE_LIST_COLUMNS], folded[EDGE_LIST_COLUMNS] = { 0 };
 
 	memcpy(self, p.value, sizeof(self));
-	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i], t->looks++) {
+	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i], t->visits++) {
 		const struct edge *e = &t->edges->items[i];
 		int64_t value[EDGE_LIST_COLUMNS];
 
@@ -359,7 +359,7 @@ int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tr
 	t.width = pick_width(e);
 	sum_up_functions(&t);
 	add_tops(&t);
-	while (t.heap_count && t.looks < VISITS_MAX)
+	while (t.heap_count && t.visits < VISITS_MAX)
 		open_place(&t, heap_pop(&t));
 	while (t.heap_count)
 		close_place(&t, heap_pop(&t));

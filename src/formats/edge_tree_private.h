@@ -36,7 +36,7 @@ struct edge_tree_building {
 	unsigned wall, cpu;		/* columns; both or UINT_MAX */
 	uint32_t folded;		/* frame; UINT32_MAX until first used */
 	uint32_t nodes;			/* nodes created here */
-	uint32_t looks;			/* visits of edges */
+	uint32_t visits;			/* visits of edges */
 	bool estimated;
 };
 

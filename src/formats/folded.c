@@ -18,21 +18,21 @@
 
 /* --- Known stacks --- */
 
-#define KNOWN_FIRST	1024	/* slots; always a power of two */
+#define STACK_CACHE_FIRST	1024	/* slots; always a power of two */
 
 /* Stacks seen before, identified by 128 bits of hash, which is practically free of collisions. Counts are added up
  * here, so that a line costs one cache miss: the tree of a day does not fit into any cache. */
-struct known {
-	struct known_stack {
+struct stack_cache {
+	struct cached_stack {
 		uint64_t low, high;
 		int64_t count;		/* not yet in the profile */
 		uint32_t node;		/* PROFILE_ROOT: free, because no line is the root */
-	} *slots;
+	} * slots;
 	size_t count, capacity;
 	void *memory;			/* contains `slots`, aligned to their size */
 };
 
-static void known_allocate(struct known *k, size_t capacity)
+static void stack_cache_allocate(struct stack_cache *k, size_t capacity)
 {
 	_Static_assert(sizeof(*k->slots) == 32, "two to a line of the cache");
 
@@ -41,7 +41,7 @@ static void known_allocate(struct known *k, size_t capacity)
 	k->slots = (void *)(((uintptr_t)k->memory + sizeof(*k->slots) - 1) & ~(uintptr_t)(sizeof(*k->slots) - 1));
 }
 
-static inline struct known_stack *known_find(const struct known *k, XXH128_hash_t hash)
+static inline struct cached_stack *stack_cache_find(const struct stack_cache *k, XXH128_hash_t hash)
 {
 	size_t mask = k->capacity - 1, i = (size_t)hash.low64 & mask;
 
@@ -51,14 +51,14 @@ static inline struct known_stack *known_find(const struct known *k, XXH128_hash_
 	return &k->slots[i];
 }
 
-static void known_grow(struct known *k)
+static void stack_cache_grow(struct stack_cache *k)
 {
-	struct known old = *k;
+	struct stack_cache old = *k;
 
-	known_allocate(k, old.capacity * 2);
+	stack_cache_allocate(k, old.capacity * 2);
 	for (size_t i = 0; i < old.capacity; i++)
 		if (old.slots[i].node != PROFILE_ROOT)
-			*known_find(k, (XXH128_hash_t){ old.slots[i].low, old.slots[i].high }) = old.slots[i];
+			*stack_cache_find(k, (XXH128_hash_t){ old.slots[i].low, old.slots[i].high }) = old.slots[i];
 	free(old.memory);
 }
 
@@ -69,7 +69,7 @@ struct step {
 	size_t end;		/* where its frame ends in the line */
 };
 
-/* A line whose slot in the table of known stacks is being prefetched while the next line is parsed. */
+/* A line whose slot in the table of cached stacks is being prefetched while the next line is parsed. */
 struct pending {
 	struct folded_line line;
 	XXH128_hash_t hash;
@@ -80,7 +80,7 @@ struct folded_reader {
 	struct profile *profile;
 	bool two;			/* every line has two counts */
 	uint32_t column, before;	/* `before` is only used with two */
-	struct known known;
+	struct stack_cache cache;
 	struct pending pending;
 
 	/* The last new stack, frame by frame: the next one often begins with the same frames. */
@@ -226,7 +226,7 @@ static int64_t rounded(const struct folded_reader *r, double *carry, const struc
 	return count;
 }
 
-static void add_count(struct folded_reader *r, struct known_stack *k, int64_t count)
+static void add_count(struct folded_reader *r, struct cached_stack *k, int64_t count)
 {
 	int64_t sum;
 
@@ -241,17 +241,17 @@ static void add_pending(struct folded_reader *r)
 {
 	const struct folded_line *l = &r->pending.line;
 	XXH128_hash_t hash = r->pending.hash;
-	struct known_stack *k;
+	struct cached_stack *k;
 
 	if (!r->pending.any)
 		return;
 	r->pending.any = false;
-	if (r->known.count * 3 >= r->known.capacity * 2)
-		known_grow(&r->known);
-	k = known_find(&r->known, hash);
+	if (r->cache.count * 3 >= r->cache.capacity * 2)
+		stack_cache_grow(&r->cache);
+	k = stack_cache_find(&r->cache, hash);
 	if (k->node == PROFILE_ROOT) {
-		*k = (struct known_stack){ .low = hash.low64, .high = hash.high64, .node = add_stack(r, l->stack) };
-		r->known.count++;
+		*k = (struct cached_stack){ .low = hash.low64, .high = hash.high64, .node = add_stack(r, l->stack) };
+		r->cache.count++;
 	}
 	add_count(r, k, rounded(r, &r->carry, &l->count));
 	if (r->two)
@@ -263,15 +263,15 @@ static void add_line(struct folded_reader *r, const struct folded_line *l)
 {
 	struct pending next = { *l, XXH3_128bits(l->stack.p, l->stack.n), true };
 
-	__builtin_prefetch(&r->known.slots[next.hash.low64 & (r->known.capacity - 1)], 1);
+	__builtin_prefetch(&r->cache.slots[next.hash.low64 & (r->cache.capacity - 1)], 1);
 	add_pending(r);
 	r->pending = next;
 }
 
 static void add_counts(struct folded_reader *r)
 {
-	for (size_t i = 0; i < r->known.capacity; i++) {
-		struct known_stack *k = &r->known.slots[i];
+	for (size_t i = 0; i < r->cache.capacity; i++) {
+		struct cached_stack *k = &r->cache.slots[i];
 
 		if (k->count)
 			profile_add(r->profile, k->node, r->column, k->count);
@@ -319,7 +319,7 @@ static void read_lines(struct folded_reader *r, struct input *in, struct err *er
 {
 	struct str line;
 
-	known_allocate(&r->known, KNOWN_FIRST);
+	stack_cache_allocate(&r->cache, STACK_CACHE_FIRST);
 	for (;;) {
 		while (input_line_at_hand(in, &line)) {
 			r->line = in->line;
@@ -390,7 +390,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 	free(r.frames);
 	free(r.steps);
 	free(r.frame_names);
-	free(r.known.memory);
+	free(r.cache.memory);
 	if (r.stacks == 0 && r.skipped == 0)
 		return err_set(err, -ENODATA, "it has no stacks, only empty lines");
 	if (r.stacks == 0)

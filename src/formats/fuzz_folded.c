@@ -47,7 +47,7 @@ static bool again(const struct buf *in, struct buf *out)
 	return same_kind;
 }
 
-static void there_and_back(const uint8_t *data, size_t size)
+static void round_trip(const uint8_t *data, size_t size)
 {
 	struct profile *p = profile_new();
 	struct buf one, two, three;
@@ -73,6 +73,6 @@ static void there_and_back(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	format_folded.sniff((const char *)data, size);
-	there_and_back(data, size);
+	round_trip(data, size);
 	return 0;
 }

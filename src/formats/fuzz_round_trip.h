@@ -19,8 +19,8 @@ static inline void fuzz_round_trip(const struct format *f, const uint8_t *data, 
 		if (!err.code)
 			abort();
 	} else {
-		one = there_and_back(f, p, UINT32_MAX);
-		two = one ? there_and_back(f, one, UINT32_MAX) : NULL;
+		one = round_trip(f, p, UINT32_MAX);
+		two = one ? round_trip(f, one, UINT32_MAX) : NULL;
 		if (!two || !same_lines(one, two))
 			abort();
 		profile_free(one);

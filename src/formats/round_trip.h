@@ -145,7 +145,7 @@ static inline bool same_lines(const struct profile *a, const struct profile *b)
 
 /* Writes in the format `f` and reads back, as a file of unknown format; on failure, prints the reason and returns
  * NULL. */
-static inline struct profile *there_and_back(const struct format *f, const struct profile *p, uint32_t column)
+static inline struct profile *round_trip(const struct format *f, const struct profile *p, uint32_t column)
 {
 	struct profile *back = profile_new();
 	struct err err = { 0 };

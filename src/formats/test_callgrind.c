@@ -57,7 +57,7 @@ TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 
 		labels_parse("entry=index.php,host=web1", &p->labels, NULL);
 		profile_add(p, PROFILE_ROOT, 1, 5);
-		back = there_and_back(&format_callgrind, p, UINT32_MAX);
+		back = round_trip(&format_callgrind, p, UINT32_MAX);
 		CHECK(back && same_lines(p, back));
 		if (back)
 			CHECK_STR(labels_get(&back->labels, "entry"), "index.php");
@@ -92,7 +92,7 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 		o.executed = i >= 20;
 		o.names = 2 + (uint32_t)i % 7;
 		p = tree_by_chance(&o);
-		back = there_and_back(&format_callgrind, p, UINT32_MAX);
+		back = round_trip(&format_callgrind, p, UINT32_MAX);
 		CHECK(back && same_functions(p, back));
 		for (uint32_t c = 0; back && c < 3; c++) {
 			uint32_t to = profile_find_column(back, p->columns[c].name);

@@ -89,8 +89,8 @@ TEST(each_column_survives_a_round_trip)
 
 		profile_add(p, 3, c, (INT64_C(1) << 53) + 1);
 		labels_parse("entry=x", &p->labels, NULL);
-		back = there_and_back(&format_chrome, p, c);
-		alone = there_and_back(&format_strobe, p, c);
+		back = round_trip(&format_chrome, p, c);
+		alone = round_trip(&format_strobe, p, c);
 		CHECK(back && alone && same_lines(alone, back));
 		if (back)
 			CHECK_STR(labels_get(&back->labels, "entry"), "x");
@@ -104,7 +104,7 @@ TEST(each_column_survives_a_round_trip)
 TEST(the_time_line_itself_says_the_same)
 {
 	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 2, .column_names = columns };
-	struct profile *p = tree_by_chance(&o), *back = profile_new(), *alone = there_and_back(&format_strobe, p, 1);
+	struct profile *p = tree_by_chance(&o), *back = profile_new(), *alone = round_trip(&format_strobe, p, 1);
 	struct buf b;
 	char *facts;
 	uint32_t wall;

@@ -28,7 +28,7 @@ static const struct format *const with_lines[] = { &format_strobe, &format_pprof
 TEST(lines_survive_a_round_trip)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines) * 5; i++) {
-		struct profile *p = example(true), *back = there_and_back(with_lines[i / 5], p, UINT32_MAX);
+		struct profile *p = example(true), *back = round_trip(with_lines[i / 5], p, UINT32_MAX);
 
 		CHECK(p->node_lines && with_lines[i / 5]->has_lines);
 		CHECK(back && back->node_lines && same_lines(p, back));

@@ -31,7 +31,7 @@ static struct profile *example(void)
 TEST(a_profile_survives_a_round_trip)
 {
 	for (int i = 0; i < 10; i++) {
-		struct profile *p = example(), *back = there_and_back(&format_pprof, p, UINT32_MAX);
+		struct profile *p = example(), *back = round_trip(&format_pprof, p, UINT32_MAX);
 		struct buf labels;
 
 		CHECK(back != NULL);
@@ -54,7 +54,7 @@ TEST(a_profile_survives_a_round_trip)
 
 TEST(one_column_alone_is_written)
 {
-	struct profile *p = example(), *back = there_and_back(&format_pprof, p, 2);
+	struct profile *p = example(), *back = round_trip(&format_pprof, p, 2);
 
 	CHECK(back != NULL);
 	if (back) {
@@ -74,7 +74,7 @@ TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
 
 	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "class@anonymous\0/x.php", 22 },
 							 (struct str){ "", 0 }, 0)), c, 1);
-	back = there_and_back(&format_pprof, p, UINT32_MAX);
+	back = round_trip(&format_pprof, p, UINT32_MAX);
 	CHECK(back && same_lines(p, back));
 	profile_free(back);
 	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c,

@@ -20,7 +20,7 @@ TEST(a_profile_survives_a_round_trip)
 		p->period_ns = 10000000;
 		/* More than a double can represent. */
 		profile_add(p, 3, 1, (INT64_C(1) << 53) + 1);
-		back = there_and_back(&format_speedscope, p, UINT32_MAX);
+		back = round_trip(&format_speedscope, p, UINT32_MAX);
 		CHECK(back && same_lines(p, back));
 		if (!back)
 			return;
@@ -48,7 +48,7 @@ TEST(what_is_below_zero_is_left_out_and_counted)
 	}
 	CHECK_INT(format_speedscope.write(p, UINT32_MAX, &b, &err), left_out);
 	CHECK(strstr(err.text, "with a value below zero"));
-	back = there_and_back(&format_speedscope, p, UINT32_MAX);
+	back = round_trip(&format_speedscope, p, UINT32_MAX);
 	for (uint32_t c = 0; back && c < 3; c++)
 		CHECK_INT(profile_sum(back, c), profile_sum(p, c) - profile_below_zero(p, c, NULL));
 	buf_done(&b);
@@ -66,7 +66,7 @@ TEST(names_of_any_bytes_stay_json)
 	profile_add(p, profile_child(p, 0,
 				     profile_frame(p, (struct str){ "a\0\"\\\n\x01\x7f</script>\xe2\x82\xac", 20 },
 						   (struct str){ "", 0 }, 0)), c, 1);
-	back = there_and_back(&format_speedscope, p, UINT32_MAX);
+	back = round_trip(&format_speedscope, p, UINT32_MAX);
 	CHECK(back && same_lines(p, back));
 	profile_free(back);
 	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c,

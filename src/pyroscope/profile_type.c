@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* Wall time with a period of CPU time is what Pyroscope itself stores for sampled wall time. */
-static const struct known {
+static const struct builtin_type {
 	const char *column, *clock;	/* NULL: any */
 	struct profile_type type;	/* without a unit: the column's unit is used */
-} known[] = {
+} types[] = {
 	{ "wall_ns", NULL, { "wall", "wall", "nanoseconds", "cpu", "nanoseconds" } },
 	{ "cpu_ns", NULL, { "process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds" } },
 	{ "samples", "wall", { "wall", "samples", "count", "cpu", "nanoseconds" } },
@@ -37,10 +37,10 @@ static void set_part(char to[64], const char *from, const char *ending)
 
 void profile_type_of(const char *column, const char *unit, const char *clock, struct profile_type *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (strcmp(known[i].column, column) || (known[i].clock && (!clock || strcmp(known[i].clock, clock))))
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if (strcmp(types[i].column, column) || (types[i].clock && (!clock || strcmp(types[i].clock, clock))))
 			continue;
-		*ret = known[i].type;
+		*ret = types[i].type;
 		return;
 	}
 	*ret = (struct profile_type){ 0 };

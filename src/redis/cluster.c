@@ -56,10 +56,10 @@ unsigned cluster_find(const struct cluster *c, const char *key)
 	return c->slots[cluster_slot(key, strlen(key))];
 }
 
-int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked)
+int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned sender)
 {
-	if (!*host && asked < c->node_count)
-		host = address_machine(c->nodes[asked].host);
+	if (!*host && sender < c->node_count)
+		host = address_machine(c->nodes[sender].host);
 	for (size_t i = 0; i < c->node_count; i++)
 		if (c->nodes[i].port == port && !strcmp(c->nodes[i].host, host))
 			return (int)i;
@@ -93,18 +93,18 @@ static bool is_range(const redisReply *r)
 	       master->element[1]->integer <= 65535;
 }
 
-static int read_range(struct cluster *c, const redisReply *r, unsigned asked)
+static int read_range(struct cluster *c, const redisReply *r, unsigned sender)
 {
 	const redisReply *master = r->element[2], *host = master->element[0];
 	const char *name = host->type == REDIS_REPLY_STRING && strcmp(host->str, "?") ? host->str : "";
-	int node = cluster_node(c, name, (unsigned)master->element[1]->integer, asked);
+	int node = cluster_node(c, name, (unsigned)master->element[1]->integer, sender);
 
 	for (long long slot = r->element[0]->integer; node >= 0 && slot <= r->element[1]->integer; slot++)
 		c->slots[slot] = (uint16_t)node;
 	return node;
 }
 
-int cluster_read_slots(struct cluster *c, const redisReply *reply, unsigned asked, struct err *err)
+int cluster_read_slots(struct cluster *c, const redisReply *reply, unsigned sender, struct err *err)
 {
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > RANGES_MAX)
 		return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS is not a list of slots");
@@ -112,7 +112,7 @@ int cluster_read_slots(struct cluster *c, const redisReply *reply, unsigned aske
 		if (!is_range(reply->element[i]))
 			return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS has an invalid range");
 	for (size_t i = 0; i < reply->elements; i++)
-		if (read_range(c, reply->element[i], asked) < 0)
+		if (read_range(c, reply->element[i], sender) < 0)
 			return err_set(err, -EINVAL, "the cluster has over %u nodes", CLUSTER_NODES);
 	return 0;
 }
@@ -156,9 +156,9 @@ bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect 
 	return take_number(&p, end, 65535, &ret->port) && ret->port && p == end;
 }
 
-int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned asked)
+int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned sender)
 {
-	int node = cluster_node(c, r->host, r->port, asked);
+	int node = cluster_node(c, r->host, r->port, sender);
 
 	if (node >= 0 && !r->is_ask)
 		c->slots[r->slot] = (uint16_t)node;

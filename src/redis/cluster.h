@@ -47,18 +47,18 @@ unsigned cluster_slot(const char *key, size_t n);
 unsigned cluster_find(const struct cluster *c, const char *key);
 
 /* Returns the number of this node, adding it if it is new; -ENOSPC above CLUSTER_NODES. If `host` is "", it is that
- * of node `asked`, or 127.0.0.1 if that was reached through a unix socket. */
-int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
+ * of node `sender`, or 127.0.0.1 if that was reached through a unix socket. */
+int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned sender);
 
-/* Updates the map from the reply of node `asked` to CLUSTER SLOTS. Unassigned slots stay where they were. Nodes keep
+/* Updates the map from the reply of node `sender` to CLUSTER SLOTS. Unassigned slots stay where they were. Nodes keep
  * their numbers. Returns -EINVAL with a sentence, and changes nothing, for any other reply. */
-int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned asked, struct err *err);
+int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned sender, struct err *err);
 
 /* Tells whether an error reply is MOVED or ASK. */
 bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect *ret);
 
-/* Updates the map after a MOVED from node `asked`. Returns the number of the node. */
-int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned asked);
+/* Updates the map after a MOVED from node `sender`. Returns the number of the node. */
+int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned sender);
 
 /* Returns the name of key number `i` of a stream's `keys` keys; the stream's own name if `keys` is 0. The caller
  * frees it. */

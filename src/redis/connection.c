@@ -372,12 +372,13 @@ static void socket_ready(struct watch *w, uint32_t events)
 
 /* --- The clock --- */
 
-static void fail_as_hung(struct redis_connection *c, const char *asked)
+static void fail_as_hung(struct redis_connection *c, const char *command)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
 		connection_failf(c, "Redis at %s does not answer (%s); it is hung, overloaded or unreachable; "
-				    "reconnecting", c->login.where, asked);
+				    "reconnecting",
+				 c->login.where, command);
 	else if (c->phase == LOGIN)
 		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or "
 				    "overloaded? Retrying",

@@ -10,13 +10,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Prints all commands, parsing a copy with exactly the bytes received so far, `step` more at a time. */
-static void read_all(const uint8_t *data, size_t size, size_t step, bool stranger, struct buf *out)
+static void read_all(const uint8_t *data, size_t size, size_t step, bool unauthenticated, struct buf *out)
 {
 	size_t start = 0, known = 0, commands = 0;
 	struct resp_parser p;
 
 	resp_init(&p);
-	if (stranger) {
+	if (unauthenticated) {
 		p.argument_max = RESP_STRANGER_ARGUMENT_MAX;
 		p.arguments_max = RESP_STRANGER_ARGUMENTS_MAX;
 	}
@@ -52,16 +52,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1 << 16)
 		return 0;
-	for (int stranger = 0; stranger < 2; stranger++) {
+	for (int unauthenticated = 0; unauthenticated < 2; unauthenticated++) {
 		_cleanup_(buf_done) struct buf whole = { 0 };
 
 		buf_init(&whole);
-		read_all(data, size, size + 1, stranger, &whole);
+		read_all(data, size, size + 1, unauthenticated, &whole);
 		for (size_t i = size > 2048 ? 2 : 0; i < ARRAY_SIZE(steps); i++) {
 			_cleanup_(buf_done) struct buf pieces = { 0 };
 
 			buf_init(&pieces);
-			read_all(data, size, steps[i], stranger, &pieces);
+			read_all(data, size, steps[i], unauthenticated, &pieces);
 			if (pieces.size != whole.size || memcmp(pieces.data, whole.data, whole.size))
 				abort();
 		}

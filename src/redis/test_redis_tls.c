@@ -190,7 +190,7 @@ static void check_handshake(struct redis_tls_options o, const char *host, const 
 
 TEST(a_certificate_has_to_be_trusted_and_for_this_host)
 {
-	char *ca = path_of("server.pem"), *stranger = path_of("client.pem");
+	char *ca = path_of("server.pem"), *other_ca = path_of("client.pem");
 
 	if (!have_certificates)
 		SKIP("openssl is missing");
@@ -200,7 +200,7 @@ TEST(a_certificate_has_to_be_trusted_and_for_this_host)
 	check_handshake((struct redis_tls_options){ .ca_file = ca }, "127.0.0.2", "its certificate is not for '127.0.0.2'");
 	check_handshake((struct redis_tls_options){ .ca_file = ca }, "redis.example", "its certificate is not for 'redis.example'");
 	check_handshake((struct redis_tls_options){ .ca_file = ca, .server_name = (char *)"localhost" }, "redis.example", NULL);
-	check_handshake((struct redis_tls_options){ .ca_file = stranger }, "localhost", "(ca-file=) has signed it");
+	check_handshake((struct redis_tls_options){ .ca_file = other_ca }, "localhost", "(ca-file=) has signed it");
 	check_handshake((struct redis_tls_options){ .ca_file = NULL }, "localhost", "ca-file=FILE");
 	check_handshake((struct redis_tls_options){ .is_unverified = true }, "redis.example", NULL);
 }

@@ -112,7 +112,7 @@ TEST(a_line_that_does_not_end_is_given_up)
 	free(line);
 }
 
-TEST(strangers_may_send_little)
+TEST(unauthenticated_clients_may_send_little)
 {
 	struct resp_parser p;
 

@@ -156,7 +156,7 @@ TEST(a_users_name_is_believed_from_a_trusted_proxy_only)
 	CHECK_INT(identity_of((struct roles_request){ .peer = "10.0.0.1" }).role, ROLE_NONE);
 }
 
-TEST(the_address_of_a_user_is_what_the_last_stranger_cannot_have_written)
+TEST(the_address_of_a_user_is_the_last_one_that_is_no_proxy)
 {
 	static const char *const cases[][3] = {
 		{ "192.0.2.1", "8.8.8.8", "192.0.2.1" }, { "10.0.0.1", "8.8.8.8, 192.0.2.1", "192.0.2.1" },

@@ -56,7 +56,7 @@ static int ask_rows(struct clickhouse_store *s, unsigned shard, const struct sto
 }
 
 /* Keeps the requested rows of an answer. */
-static void keep_asked(struct buf *answer, const struct map *asked)
+static void keep_requested(struct buf *answer, const struct map *requested)
 {
 	struct row_reader r = row_reader_of(answer);
 	struct stack_row row;
@@ -69,7 +69,7 @@ static void keep_asked(struct buf *answer, const struct map *asked)
 		if (!get_stack(&r, &row))
 			break;
 		size = (size_t)(r.at.p - from);
-		if (map_get(asked, row.name) == MAP_NONE)
+		if (map_get(requested, row.name) == MAP_NONE)
 			continue;
 		memmove(answer->data + kept, from, size);
 		kept += size;
@@ -94,13 +94,13 @@ static void number_frames(const struct stack_row *row, struct map *numbers, stru
 }
 
 /* Numbers the frames of an answer; collects bases that have not been requested yet, and new frames. */
-static void note_parts(const struct buf *answer, struct map *asked, struct map *numbers, struct buf *bases, struct buf *frames)
+static void note_parts(const struct buf *answer, struct map *requested, struct map *numbers, struct buf *bases, struct buf *frames)
 {
 	struct row_reader r = row_reader_of(answer);
 	struct stack_row row;
 
 	while (row_more(&r) && get_stack(&r, &row)) {
-		uint32_t *slot = row.base ? map_slot(asked, row.base) : NULL;
+		uint32_t *slot = row.base ? map_slot(requested, row.base) : NULL;
 
 		if (slot && *slot == MAP_NONE) {
 			*slot = 1;
@@ -110,23 +110,23 @@ static void note_parts(const struct buf *answer, struct map *asked, struct map *
 	}
 }
 
-static void note_asked(struct map *asked, const struct buf *names)
+static void note_requested(struct map *requested, const struct buf *names)
 {
 	for (size_t i = 0; i < names->size / 8; i++)
-		map_set(asked, name_at(names, i), 1);
+		map_set(requested, name_at(names, i), 1);
 }
 
 /* Stacks with more than CLICKHOUSE_STACK frames continue others, which are requested in the next round. */
 static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
 		      struct clickhouse_stacks *ret, struct buf *frames, struct err *err)
 {
-	_cleanup_(map_done) struct map asked = { 0 };
+	_cleanup_(map_done) struct map requested = { 0 };
 	_cleanup_(buf_done) struct buf want = { 0 };
 	int rc = 0;
 
 	buf_init(&want);
 	buf_put(&want, names->data, names->size);
-	note_asked(&asked, names);
+	note_requested(&requested, names);
 	while (rc >= 0 && want.size) {
 		struct buf *answer;
 
@@ -137,8 +137,8 @@ static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct s
 		buf_reset(&want);
 		if (rc < 0)
 			break;
-		keep_asked(answer, &asked);
-		note_parts(answer, &asked, &ret->numbers, &want, frames);
+		keep_requested(answer, &requested);
+		note_parts(answer, &requested, &ret->numbers, &want, frames);
 	}
 	return rc;
 }

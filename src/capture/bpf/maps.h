@@ -32,7 +32,7 @@ struct {
 	__uint(max_entries, 8192);
 	__type(key, struct binary_key);
 	__type(value, u32);
-} asked_binaries SEC(".maps");
+} binary_requests SEC(".maps");
 
 /* Locations of libphp by tgid, and when user space was last asked about a process that may have loaded it. */
 struct {
@@ -42,7 +42,7 @@ struct {
 	__type(value, struct hosted_php);
 } hosted SEC(".maps");
 
-struct asked_host {
+struct ask_state {
 	u64 at_ns, wait_ns;
 };
 
@@ -50,8 +50,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u32);
-	__type(value, struct asked_host);
-} asked_hosts SEC(".maps");
+	__type(value, struct ask_state);
+} host_requests SEC(".maps");
 
 /* Processes to sample, by pid in the caller's namespace; the value is their start time in clock ticks. Ended
  * processes are evicted; each second, user space adds those that match a pattern. */

@@ -54,8 +54,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u32);
-	__type(value, struct asked_host);
-} asked_layouts SEC(".maps");
+	__type(value, struct ask_state);
+} layout_requests SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -78,17 +78,18 @@ static __always_inline const struct unwind_rule *unwind_find_rule(u32 number)
 static __always_inline void ask_for_layout(struct task_struct *task)
 {
 	struct layout_event e = { .type = EVENT_LAYOUT };
-	struct asked_host *asked, next;
+	struct ask_state *last, next;
 	u32 tgid = FOLLOW(task, tgid);
 	u64 now = bpf_ktime_get_ns(), passed;
 
-	asked = bpf_map_lookup_elem(&asked_layouts, &tgid);
-	passed = asked ? now - asked->at_ns : 0;
-	if (asked && passed < asked->wait_ns)
+	last = bpf_map_lookup_elem(&layout_requests, &tgid);
+	passed = last ? now - last->at_ns : 0;
+	if (last && passed < last->wait_ns)
 		return;
 	next.at_ns = now;
-	next.wait_ns = !asked || passed > 16 * asked->wait_ns ? ASK_LAYOUT_FIRST_NS :
-		       asked->wait_ns < ASK_LAYOUT_LAST_NS ? asked->wait_ns * 2 : ASK_LAYOUT_LAST_NS;
+	next.wait_ns = !last || passed > 16 * last->wait_ns ? ASK_LAYOUT_FIRST_NS :
+		       last->wait_ns < ASK_LAYOUT_LAST_NS   ? last->wait_ns * 2 :
+							      ASK_LAYOUT_LAST_NS;
 	e.pid = visible_pid(task);
 	e.tgid = tgid;
 	e.start_ticks = start_ticks(task);
@@ -96,7 +97,7 @@ static __always_inline void ask_for_layout(struct task_struct *task)
 	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
 		count(COUNTER_LOST_EVENTS, 1);
 	else
-		bpf_map_update_elem(&asked_layouts, &tgid, &next, BPF_ANY);
+		bpf_map_update_elem(&layout_requests, &tgid, &next, BPF_ANY);
 }
 
 /* Returns false if user space has not yet reported the files of the process. */

@@ -211,10 +211,10 @@ int BPF_PROG(exec, struct task_struct *task)
 	u32 tgid = task->tgid;
 
 	bpf_map_delete_elem(&hosted, &tgid);		/* left over from the previous program */
-	bpf_map_delete_elem(&asked_hosts, &tgid);
+	bpf_map_delete_elem(&host_requests, &tgid);
 	if (settings.native) {
 		bpf_map_delete_elem(&unwind_processes, &tgid);
-		bpf_map_delete_elem(&asked_layouts, &tgid);
+		bpf_map_delete_elem(&layout_requests, &tgid);
 	}
 	if (binary_key_of(task, &key) && !(known = bpf_map_lookup_elem(&binaries, &key)))
 		ask_for_binary(task, &key);

@@ -86,7 +86,7 @@ static __always_inline bool binary_key_of(struct task_struct *task, struct binar
 static __always_inline void ask_for_binary(struct task_struct *task, const struct binary_key *key)
 {
 	struct binary_event e = { .type = EVENT_BINARY };
-	u32 now = epoch, *then = bpf_map_lookup_elem(&asked_binaries, key);
+	u32 now = epoch, *then = bpf_map_lookup_elem(&binary_requests, key);
 
 	if (then && *then == now)
 		return;
@@ -94,9 +94,9 @@ static __always_inline void ask_for_binary(struct task_struct *task, const struc
 	e.start_ticks = start_ticks(task);
 	e.key = *key;
 	/* Updated before the event: user space removes the entry if the process no longer exists. */
-	bpf_map_update_elem(&asked_binaries, key, &now, BPF_ANY);
+	bpf_map_update_elem(&binary_requests, key, &now, BPF_ANY);
 	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
-		bpf_map_delete_elem(&asked_binaries, key);
+		bpf_map_delete_elem(&binary_requests, key);
 }
 
 static __always_inline void fill_process_event(struct task_struct *task, struct process_event *e)
@@ -136,19 +136,19 @@ static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 {
 	u32 tgid = FOLLOW(task, tgid);
 	struct hosted_php *php = bpf_map_lookup_elem(&hosted, &tgid);
-	struct asked_host *asked, next;
+	struct ask_state *last, next;
 	struct process_event e = { .type = EVENT_HOST };
 	u64 now;
 
 	if (php && php->start_ticks == start_ticks(task))
 		return php;
 	now = bpf_ktime_get_ns();
-	asked = bpf_map_lookup_elem(&asked_hosts, &tgid);
-	if (asked && now - asked->at_ns < asked->wait_ns)
+	last = bpf_map_lookup_elem(&host_requests, &tgid);
+	if (last && now - last->at_ns < last->wait_ns)
 		return 0;
 	next.at_ns = now;
-	next.wait_ns = !asked ? ASK_FIRST_NS : asked->wait_ns < ASK_LAST_NS ? asked->wait_ns * 2 : ASK_LAST_NS;
-	bpf_map_update_elem(&asked_hosts, &tgid, &next, BPF_ANY);
+	next.wait_ns = !last ? ASK_FIRST_NS : last->wait_ns < ASK_LAST_NS ? last->wait_ns * 2 : ASK_LAST_NS;
+	bpf_map_update_elem(&host_requests, &tgid, &next, BPF_ANY);
 	fill_process_event(task, &e);
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 	return 0;

@@ -22,7 +22,7 @@ struct command {
 	const char *name;
 	unsigned least, most;		/* arguments, with the name */
 	void (*run)(struct resp_client *c, const struct str *a, size_t n);
-	bool for_strangers;		/* also before AUTH */
+	bool before_auth;		/* also before AUTH */
 };
 
 static bool is(struct str s, const char *text)
@@ -483,7 +483,7 @@ static void run(struct resp_client *c, const struct str *a, size_t n)
 
 		if (!is(a[0], k->name))
 			continue;
-		if (!c->may_publish && !k->for_strangers)
+		if (!c->may_publish && !k->before_auth)
 			resp_put_error(out_of(c), "NOAUTH Authentication required.");
 		else if (n < k->least || n > k->most)
 			wrong_count(c, k->name);

@@ -133,7 +133,7 @@ TEST(xadd_takes_entries_and_its_ids_grow)
 	stop(&f);
 }
 
-TEST(a_password_keeps_strangers_out)
+TEST(nothing_is_accepted_without_the_password)
 {
 	struct fixture f;
 	int fd;

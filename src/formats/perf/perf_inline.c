@@ -12,8 +12,8 @@
 struct perf_inline {
 	bool context;
 	int missing;			/* errno of a program that could not be run */
-	struct intern asked;		/* "address module" */
-	struct str *answers;		/* by index in `asked`; n is 0 if there is none */
+	struct intern addresses;		/* "address module" */
+	struct str *answers;		/* by index in `addresses`; n is 0 if there is none */
 	size_t capacity;
 	struct arena bytes;
 	char *symbols_of;		/* module of `symbols` */
@@ -25,7 +25,7 @@ struct perf_inline *perf_inline_new(bool context)
 	struct perf_inline *x = xcalloc(1, sizeof(*x));
 
 	x->context = context;
-	intern_init(&x->asked);
+	intern_init(&x->addresses);
 	arena_init(&x->bytes);
 	buf_init(&x->symbols);
 	return x;
@@ -35,7 +35,7 @@ struct perf_inline *perf_inline_free(struct perf_inline *x)
 {
 	if (!x)
 		return NULL;
-	intern_done(&x->asked);
+	intern_done(&x->addresses);
 	arena_done(&x->bytes);
 	buf_done(&x->symbols);
 	free(x->symbols_of);
@@ -207,7 +207,7 @@ static bool has_file(struct str module)
 
 bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct str *ret)
 {
-	size_t known = x->asked.count;
+	size_t known = x->addresses.count;
 	struct buf text;
 	uint32_t id;
 
@@ -217,9 +217,9 @@ bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct 
 	buf_put(&text, f->address.p, f->address.n);
 	buf_putc(&text, ' ');
 	buf_put(&text, f->module.p, f->module.n);
-	id = intern_add(&x->asked, text.data, text.size);
-	if (x->asked.count > known) {
-		GROW(&x->answers, &x->capacity, x->asked.count);
+	id = intern_add(&x->addresses, text.data, text.size);
+	if (x->addresses.count > known) {
+		GROW(&x->answers, &x->capacity, x->addresses.count);
 		buf_reset(&text);
 		find_names(x, f, &text);
 		x->answers[id] = (struct str){ arena_copy(&x->bytes, text.data, text.size), text.size };
