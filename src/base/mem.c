@@ -13,7 +13,7 @@
 void mem_exhausted(size_t size)
 {
 	dprintf(STDERR_FILENO, "strobe: out of memory: could not get %zu bytes\n", size);
-	exit(2);
+	exit(MEM_EXIT_STATUS);
 }
 
 void *xmalloc(size_t size)

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* Status of a program that ended because memory was exhausted. */
+#define MEM_EXIT_STATUS 2
+
 /* For libraries that allocate themselves and report failure. */
 void mem_exhausted(size_t size) __attribute__((noreturn));
 

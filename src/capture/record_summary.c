@@ -82,10 +82,11 @@ static void put_off_cpu(const struct record_summary *s, struct buf *out)
 	buf_put_grouped(out, (int64_t)c[COUNTER_SWITCHES_SHORT]);
 	buf_puts(out, " below the minimum are left out)\n");
 	if (s->switch_share > 1) {
-		buf_printf(out, "strobe: there were too many switches to record each: at the busiest time one of %u stands for all, "
-			   "with its weight (", s->switch_share);
+		buf_printf(out, "strobe: there were too many switches to record each: at the busiest time, 1 in %u was recorded, "
+				"weighted accordingly (",
+			   s->switch_share);
 		buf_put_grouped(out, (int64_t)c[COUNTER_SWITCHES_SKIPPED]);
-		buf_puts(out, " left out)\n");
+		buf_puts(out, " not recorded)\n");
 	}
 	if (s->blind_start)
 		buf_puts(out, "strobe: waits that began before the recording are left out: this kernel has no iterator over threads (5.9)\n");

@@ -378,16 +378,16 @@ static void put_note(const struct picture *g, struct buf *out)
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
 		buf_puts(out, g->is_pruned ? ", with all frames on top of them," : "");
-		buf_puts(out, l->narrow == 1 && !g->is_pruned ? " is not drawn; it holds " : " are not drawn; they hold ");
+		buf_puts(out, l->narrow == 1 && !g->is_pruned ? " is not drawn (" : " are not drawn (");
 		amount_put_percent(out, l->narrow_value, l->total);
-		buf_puts(out, "% of all");
+		buf_puts(out, "% of the total)");
 	}
 	if (l->deep) {
-		buf_puts(out, l->narrow ? "; of " : "Of ");
-		buf_put_grouped(out, l->depth_uncut + 1LL);
-		buf_puts(out, " levels the first ");
+		buf_puts(out, l->narrow ? "; only the first " : "Only the first ");
 		buf_put_grouped(out, DEPTH_MAX + 1LL);
-		buf_puts(out, " are drawn");
+		buf_puts(out, " of ");
+		buf_put_grouped(out, l->depth_uncut + 1LL);
+		buf_puts(out, " levels are drawn");
 	}
 	if (l->negative) {
 		buf_puts(out, out->size ? "; " : "");

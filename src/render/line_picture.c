@@ -99,9 +99,9 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
-		buf_puts(out, l->narrow == 1 ? " is not drawn; it holds " : " are not drawn; they hold ");
+		buf_puts(out, l->narrow == 1 ? " is not drawn (" : " are not drawn (");
 		buf_put_fixed(out, 100 * l->narrow_value / l->total, 2);
-		buf_puts(out, "% of all");
+		buf_puts(out, "% of the total)");
 	}
 	if (l->ignored) {
 		buf_puts(out, out->size ? "; " : "");

@@ -140,7 +140,7 @@ void report_average_lacks(const struct profile *const *profiles, const uint64_t 
 	uint32_t n = find_unmeasured(profiles, weights, count, without);
 
 	for (uint32_t i = 0; i < n; i++)
-		buf_printf(out, "%s%s", i ? ", " : "not in the average, because some runs did not measure it: ", without[i]);
+		buf_printf(out, "%s%s", i ? ", " : "not averaged, as some runs did not measure it: ", without[i]);
 }
 
 static bool has_column(const struct profile *p, const char *column)

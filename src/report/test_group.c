@@ -313,7 +313,7 @@ TEST(an_average_leaves_out_what_some_did_not_measure)
 	CHECK_INT(average->column_count, 1);
 	report_average_lacks(both, (uint64_t[]){ 1, 1 }, 2, &lacks);
 	buf_putc(&lacks, 0);
-	CHECK_STR(lacks.data, "not in the average, because some runs did not measure it: cpu_ns");
+	CHECK_STR(lacks.data, "not averaged, as some runs did not measure it: cpu_ns");
 	buf_reset(&lacks);
 	report_average_lacks(both, (uint64_t[]){ 1, 0 }, 2, &lacks);
 	CHECK_INT(lacks.size, 0);

@@ -52,7 +52,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
 {
 	if (r->out_of_memory)
-		_exit(QUERY_EXIT_MEMORY);
+		_exit(MEM_EXIT_STATUS);
 	if (w->failed)
 		_exit(QUERY_EXIT_ANSWER);
 	if (r->body.overflow)

@@ -243,7 +243,7 @@ static enum query_result describe_exit(int status, const struct query_limits *l,
 {
 	if (status == -1)
 		return say_not_started(err, EAGAIN);
-	if ((WIFEXITED(status) && WEXITSTATUS(status) == QUERY_EXIT_MEMORY) ||
+	if ((WIFEXITED(status) && WEXITSTATUS(status) == MEM_EXIT_STATUS) ||
 	    (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)) {
 		err_set(err, -ENOMEM, "the query takes more than %llu MB of memory, " SAY_LIMIT,
 			(unsigned long long)(l->memory >> 20));

@@ -42,8 +42,8 @@ static int check_address(struct endpoint *ep, const char *text, struct err *err)
 	int r = address_parse(text, &ep->auth->listen);
 
 	if (r < 0 || ep->auth->listen.port < 0)
-		return err_set(err, -EINVAL, "invalid address '%s'%s; use an address and port such as 127.0.0.1:8787 or [::1]:8787", text,
-			       r == -ERANGE ? ": the port is above 65535" : "");
+		return err_set(err, -EINVAL, "invalid %s '%s'%s; use an address and port such as 127.0.0.1:8787 or [::1]:8787",
+			       ep->only_probes ? "--probe-listen" : "--listen", text, r == -ERANGE ? ": the port is above 65535" : "");
 	if (address_is_loopback(&ep->auth->listen) || roles_are_set(&ep->auth->roles, ep->only_probes))
 		return 0;
 	if (ep->only_probes)

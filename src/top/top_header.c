@@ -126,7 +126,7 @@ bool top_put_warning(struct buf *out, const struct top_status *f)
 	else if (record_summary_lost(s))
 		buf_puts(out, "samples were lost; press i for details");
 	else if (s->switch_share > 1)
-		buf_printf(out, "many switches: one of %u stands for all, with its weight", s->switch_share);
+		buf_printf(out, "many switches: only 1 in %u is recorded, weighted accordingly", s->switch_share);
 	else if (*f->fallback)
 		buf_printf(out, "no BPF, so memory is read instead: %s", f->fallback);
 	else

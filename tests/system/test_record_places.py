@@ -167,7 +167,7 @@ def when_there_are_too_many_switches_some_stand_for_all():
         r = record('-p', php.process.pid, '--off-cpu', '-d', 5, '--lang', 'php', '-o', f'{d}/out.folded',
                    env={**os.environ, 'STROBE_SWITCHES_PER_SECOND': '100'})
         check(r.returncode == 0, r.stderr)
-        share = re.search(r'one of (\d+) stands for all, with its weight', r.stderr)
+        share = re.search(r'1 in (\d+) was recorded, weighted accordingly', r.stderr)
         check(share and int(share.group(1)) >= 4, f'it says so: {r.stderr}')
         waited = sum(n for frames, n in stacks(f'{d}/out.folded') if frames[-2:] == ['nap', 'usleep'])
         check(5e9 * 0.4 < waited < 5e9 * 1.6, f'{waited} ns of 5 s, {share.group(0)}: {r.stderr}')

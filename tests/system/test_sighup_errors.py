@@ -77,9 +77,9 @@ def hup_refuses_what_the_next_start_would_refuse():
         os.chmod(f'{directory}/short', 0o600)
         write_config(config, **given)
         with ConfiguredServer(directory, config) as d:
-            for other, sentence in [({'listen': 'nonsense'}, "invalid address 'nonsense'"),
+            for other, sentence in [({'listen': 'nonsense'}, "invalid --listen 'nonsense'"),
                                     ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
-                                    ({'probe-listen': 'zz'}, "invalid address 'zz'"),
+                                    ({'probe-listen': 'zz'}, "invalid --probe-listen 'zz'"),
                                     ({'listen': '127.0.0.1:1', 'probe-listen': '127.0.0.1:1'},
                                      "'probe-listen' 127.0.0.1:1 is the address of --listen; give it another port"),
                                     ({'trusted-proxy': ['junk']}, "'junk' "),
