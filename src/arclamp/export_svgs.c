@@ -249,7 +249,7 @@ static void remove_stale(struct svgs *s)
 	}
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static void report_summary(const struct svgs *s)
 {

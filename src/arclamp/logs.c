@@ -480,7 +480,7 @@ static void copy_options(const struct logs_options *from, struct logs_options *t
 	}
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Compares formats after expansion: "%F" is "%Y-%m-%d". */
 static bool same_files(const struct logs_group *a, const struct log_name *a_name, const struct logs_group *b,

@@ -322,7 +322,7 @@ static int read_file(struct undo *u, struct err *err)
 	return r < 0 ? r : check_rest(u, cut, err);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int lock_tree(struct undo *u, struct err *err)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* --- Words --- */
+/* --- Splitting the command --- */
 
 /* Reads the next word at `*at` into `word`; -ENODATA at the end, -EINVAL if a quote is not closed. */
 static int next_word(const char **at, struct buf *word)

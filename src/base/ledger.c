@@ -150,7 +150,7 @@ int ledger_replace(struct ledger *l, const struct buf *records, struct err *err)
 	return sync_name(l, err);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int open_file(struct ledger *l, struct err *err)
 {

@@ -356,7 +356,7 @@ void rust_put_type(struct rust_reader *r)
 	r->depth--;
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 /* Skips the crate that instantiated a generic function, and suffixes added by a linker or LLVM (".llvm.1234"). */
 static void skip_rest(struct rust_reader *r)

@@ -375,7 +375,7 @@ static int export_metrics(const struct export_options *o)
 	return EXIT_OK;
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static const struct word {
 	const char *name;

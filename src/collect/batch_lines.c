@@ -155,7 +155,7 @@ static uint64_t hash_line(uint64_t seed, const struct source_about *about, struc
 	return XXH3_64bits_withSeed(stack.p, stack.n, seed);
 }
 
-/* --- The slow way --- */
+/* --- The general case --- */
 
 static uint32_t add_stack(struct profile *p, struct str stack)
 {
@@ -199,7 +199,7 @@ static struct open_batch_stack find_stack(struct open_batch *b, const struct sou
 	return at;
 }
 
-/* --- The fast way --- */
+/* --- The common case --- */
 
 #define SLOW_ENTRY UINT32_MAX			/* entry of a series above the limit */
 

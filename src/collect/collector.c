@@ -324,7 +324,7 @@ static void woken(struct watch *w, uint32_t events)
 	collector_reap(c);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int init_lock(struct collector *c, struct err *err)
 {

@@ -82,7 +82,7 @@ static void save(struct file_source *s)
 		s->saved = s->acknowledged;
 }
 
-/* --- Tails --- */
+/* --- The list of tails --- */
 
 void file_source_add_tail(struct file_source *s, struct tail *t)
 {
@@ -417,7 +417,7 @@ static uint64_t file_confirmed(struct source *base)
 	return s->state_path ? s->saved : s->acknowledged;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static void file_stop(struct source *base)
 {

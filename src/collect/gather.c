@@ -175,7 +175,7 @@ void gather_remove(struct gather *g, struct gather_sender *s)
 	s->watch.fd = -1;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int open_timer(struct gather *g, struct err *err)
 {

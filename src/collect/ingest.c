@@ -62,7 +62,7 @@ static void note_sender_drops(struct collector *c, const struct strobe_wire_mess
 	}
 }
 
-/* --- Room --- */
+/* --- Capacity --- */
 
 static uint64_t closing_bytes(const struct collector *c)
 {

@@ -411,7 +411,7 @@ void journal_caught_up(struct journal *j, const char *source)
 	lock_release(&j->lock);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Locks a file beside the journal, since the journal itself gets replaced. */
 static int lock_file(struct journal *j, struct err *err)

@@ -258,7 +258,7 @@ static void scan(struct directory *d)
 	closedir(list);
 }
 
-/* --- Doubts --- */
+/* --- Comparing beginnings --- */
 
 static bool begin_alike(const struct entry *a, const struct entry *b)
 {

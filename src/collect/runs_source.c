@@ -273,7 +273,7 @@ static void runs_ack(struct source *base, const struct ack_token *tokens, size_t
 	}
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Files that were not read stay where they are. */
 static void runs_stop(struct source *base)

@@ -312,7 +312,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 	}
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Senders regard messages sent so far as delivered, so they are read before the end. */
 static void drain(struct unix_source *s)

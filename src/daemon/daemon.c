@@ -363,7 +363,7 @@ static void before_query(void *data)
 	store_before_fork(data);
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static int open_all(struct daemon *d, struct err *err)
 {

@@ -40,7 +40,7 @@ static char *describe(const struct daemon *d, const char *option, const char *ur
 	return place ? xasprintf("%.250s (%s)", shown, place) : xasprintf("%.250s", shown);
 }
 
-/* --- Two items --- */
+/* --- Rules for pairs --- */
 
 /* Other spellings of the same input or place are found later, when they are opened. */
 static const struct rule {

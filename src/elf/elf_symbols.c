@@ -116,7 +116,7 @@ static int of_dynamic(const struct elf *e, struct elf_symbols *ret)
 	return 0;
 }
 
-/* --- Both --- */
+/* --- Reading a table --- */
 
 int elf_read_symbols(const struct elf *e, enum elf_table table, struct elf_symbols *ret, struct err *err)
 {

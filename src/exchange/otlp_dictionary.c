@@ -293,7 +293,7 @@ int otlp_stack(const struct otlp_dictionary *d, uint64_t index, const struct otl
 	return (*ret)->unusable ? unusable(d, err, "stack", index) : 0;
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 static int read_string(struct otlp_dictionary *d, struct protobuf m, struct err *err)
 {

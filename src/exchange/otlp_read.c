@@ -402,7 +402,7 @@ static int read_profile(struct reader *r, struct protobuf m)
 	return do_samples(r, &p, m, true);
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 static int read_scope(struct reader *r, struct protobuf m)
 {

@@ -236,7 +236,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return accepted || !b->count ? 0 : -EINVAL;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 struct exporter *exporter_close(struct exporter *x)
 {

@@ -215,7 +215,7 @@ static void read_json(struct reader *r, struct input *in, struct err *err)
 			read_object(r, in->line, line, err);
 }
 
-/* --- Both --- */
+/* --- Recognizing the format --- */
 
 static bool is_json(struct str start)
 {

@@ -282,7 +282,7 @@ static void add_stacks(struct go *g)
 	}
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 enum part { HEAD, COLUMNS, SAMPLES, LOCATIONS, TAIL };
 

@@ -273,7 +273,7 @@ static int read_each(struct pprof_reader *r, uint32_t only)
 	return code;
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 static void set_facts(struct pprof_reader *r)
 {

@@ -340,7 +340,7 @@ static uint32_t frame_of(const struct spx *s, struct profile *p, uint32_t functi
 	return profile_frame(p, (struct str){ text, (size_t)n }, (struct str){ "", 0 }, 0);
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static uint32_t column_of(struct profile *p, const char *key)
 {

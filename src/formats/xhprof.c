@@ -428,7 +428,7 @@ static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *
 	return r;
 }
 
-/* --- Both --- */
+/* --- Recognizing the format --- */
 
 /* {"1380818838.141923":"main()==> */
 static bool is_json_sample(const char *p, const char *end)

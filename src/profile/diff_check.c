@@ -127,7 +127,7 @@ double diff_total_after(const struct diff *d)
 	return d->unfiltered_after > 0 ? d->unfiltered_after : (double)profile_sum(d->profile, d->after);
 }
 
-/* --- Doubts --- */
+/* --- Warnings --- */
 
 static void _printf_(3, 4) doubt(struct diff_doubts *all, bool fatal, const char *format, ...)
 {

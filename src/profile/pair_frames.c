@@ -415,7 +415,7 @@ static void pair_generated(struct candidate *list, size_t n, struct intern *name
 	}
 }
 
-/* --- All of them --- */
+/* --- Pairing --- */
 
 static void pair_only_ones(struct candidate *list, size_t n)
 {

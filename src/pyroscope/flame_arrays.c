@@ -128,7 +128,7 @@ static void push_children(struct placing *p, const struct pending *n)
 		push(p, &other);
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 /* Reverses a level to left to right, and turns each x into the distance from the end of its left neighbor. */
 static void turn_over(struct flame_level *l, unsigned sides)

@@ -222,7 +222,7 @@ int selector_add(struct selector *s, const char *text, struct err *err)
 	return e >= 0 && *r.p ? refuse(&r, "its end") : e;
 }
 
-/* --- Holding --- */
+/* --- Matching --- */
 
 bool matcher_holds(const struct matcher *m, const char *value)
 {

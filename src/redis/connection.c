@@ -454,7 +454,7 @@ void redis_connection_pause(struct redis_connection *c, bool paused)
 		connection_update_watch(c);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 int redis_connection_new(const struct redis_connection_options *o, struct loop *loop, struct redis_connection **ret,
 			 struct err *err)

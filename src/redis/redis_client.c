@@ -296,7 +296,7 @@ static int make_connection(struct redis_client *a, struct err *err)
 	return ended_early(a, r, err);
 }
 
-/* --- Asking --- */
+/* --- Sending commands --- */
 
 static int ask(struct redis_client *a, const char *bytes, size_t size, struct redisReply **ret_reply, struct err *err)
 {

@@ -78,7 +78,7 @@ int redis_tls_check_files(const struct redis_tls_options *o, struct err *err)
 	return r;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* RFC 6066 does not allow addresses as the server name; the certificate is still checked for them. */
 static bool is_numeric(const char *host)
@@ -184,7 +184,7 @@ static ssize_t fail(struct redis_tls *t, ssize_t code)
 	return -1;
 }
 
-/* --- Talking --- */
+/* --- Sending and receiving --- */
 
 /* Frees the system's certificate authorities: they take 4 MB, and are no longer needed. */
 static void forget_authorities(struct redis_tls *t)

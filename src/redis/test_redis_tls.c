@@ -149,7 +149,7 @@ static void wait_for(int fd, short events)
 	CHECK_INT(poll(&p, 1, 20000), 1);
 }
 
-/* --- Our end --- */
+/* --- The client --- */
 
 static int shake_hands(struct redis_tls *t, int fd, struct err *err)
 {

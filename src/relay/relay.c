@@ -352,7 +352,7 @@ static void *forward_all(void *data)
 	return NULL;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int start(struct relay *r, struct err *err)
 {

@@ -331,7 +331,7 @@ void position_save(struct spool *s)
 	record_write(s->position_fd, (off_t)(s->position_writes % 2 * POSITION_SLOT), slot, sizeof(slot));
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static int lock_directory(struct spool *s, struct err *err)
 {

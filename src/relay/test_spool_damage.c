@@ -270,7 +270,7 @@ TEST(damage_that_comes_while_it_is_open_is_counted_too)
 	}
 }
 
-/* --- Whatever happens, in any order --- */
+/* --- Random damage in random order --- */
 
 static void damage_anything(unsigned *seed)
 {

@@ -178,7 +178,7 @@ struct rgb difference_color(const struct picture_difference *d, const struct lay
 	return difference_shade(d, s.before, s.after, 245);
 }
 
-/* --- Words --- */
+/* --- Text --- */
 
 static int64_t shown(int64_t v, double factor)
 {

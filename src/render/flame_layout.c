@@ -89,7 +89,7 @@ void flame_layout_totals(struct flame_layout *l, uint32_t column, uint32_t befor
 		find_sides(l, column, before_column);
 }
 
-/* --- In which order --- */
+/* --- Sorting --- */
 
 /* Sorts the boxes except the root by the rank of their frame, with a counting sort. The caller frees. */
 static uint32_t *boxes_by_name(const struct flame_layout *l, uint32_t *ret_count)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Words --- */
+/* --- Text --- */
 
 /* Returns the number of bytes at `p` that stay unchanged, though text_put_xml would change them: quotes outside
  * attributes, and valid but useless characters. */

@@ -250,7 +250,7 @@ TEST(a_tree_has_the_own_values_of_all_columns_and_no_stack_without_any)
 	profile_free(p);
 }
 
-/* --- The part that can be seen --- */
+/* --- The visible part --- */
 
 static struct profile *narrow(void)
 {

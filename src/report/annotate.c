@@ -138,7 +138,7 @@ static struct annotate_walk walk_of(const struct annotate_lines *l, const struct
 	return annotate_walk_of(l, s->text, o->context, o->start);
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static void fill_grid(struct grid *g, const struct profile *p, uint32_t column, const struct annotate_lines *l,
 		      struct annotate_walk w)
@@ -258,7 +258,7 @@ static void put_table(const struct profile *p, const struct annotate_lines *l, c
 	grid_done(&g);
 }
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 static void put_line_json(struct json *j, const struct profile *p, uint32_t column, const struct annotate_shown *s)
 {

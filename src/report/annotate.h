@@ -55,7 +55,7 @@ struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str
 /* Returns the next line to show; false after the last one. Lines beyond the end of the source come last. */
 bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret);
 
-/* --- All of them --- */
+/* --- Output --- */
 
 /* Appends the lines: self %, total %, self, total, number, text. Control bytes of the source become U+FFFD. */
 void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,

@@ -194,7 +194,7 @@ static void add_columns(struct profile *all, const struct profile *const *profil
 		}
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count)
 {

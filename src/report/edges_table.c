@@ -67,7 +67,7 @@ static bool is_calls(const struct side *s, uint32_t column)
 	return s->p->columns[column].counts_calls;
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static void put_amount_and_share(struct buf *out, const struct side *s, int64_t v, bool at_most)
 {
@@ -199,7 +199,7 @@ static void put_text(struct buf *out, const struct side *s)
 	}
 }
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 static void put_json_values(struct json *j, const struct side *s, const char *key, const int64_t *values)
 {
@@ -310,7 +310,7 @@ static void put_csv(struct buf *out, const struct side *s, bool headings)
 		put_csv_edge(&c, s, &s->e.edges[i], of);
 }
 
-/* --- Both --- */
+/* --- JSON and text --- */
 
 static void json_start(struct json *j, const struct profile *p, const struct report_options *o, struct buf *out)
 {

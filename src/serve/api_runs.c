@@ -212,7 +212,7 @@ void api_runs(struct server_context *s, const struct request *q, struct response
 		add(s, q, r);
 }
 
-/* --- One --- */
+/* --- One run --- */
 
 static const struct {
 	const char *name, *type;

@@ -110,7 +110,7 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	return 0;
 }
 
-/* --- All of them --- */
+/* --- Checking a request --- */
 
 int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct identity *identity, struct buf *why)
 {

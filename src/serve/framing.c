@@ -255,7 +255,7 @@ static void next_chunk(struct framing *f)
 	f->digits = 0;
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static int take_line_feed(struct framing *f, char c)
 {

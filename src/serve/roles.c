@@ -167,7 +167,7 @@ bool roles_is_tls(const struct roles_request *q)
 	       (q->forwarded_proto && strcasecmp(q->forwarded_proto, "https") == 0);
 }
 
-/* --- All of them --- */
+/* --- Roles --- */
 
 bool roles_are_set(const struct roles *r, bool only_probes)
 {
@@ -201,7 +201,7 @@ struct identity roles_identify(const struct roles *r, const struct roles_request
 	return identity;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 int roles_check_token(const char *token, struct err *err)
 {

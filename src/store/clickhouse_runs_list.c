@@ -453,7 +453,7 @@ int clickhouse_run_sources(struct store *store, struct store_label *ret, struct 
 	return 0;
 }
 
-/* --- One --- */
+/* --- One run --- */
 
 /* Unpacks messages one after another. Returns 1 if any were pruned. */
 static int unpack(struct str packed, struct profile *p, const struct store_profile_limits *most)

@@ -12,7 +12,7 @@ static uint64_t name_at(const struct buf *names, size_t i)
 	return strobe_wire_get_le((const uint8_t *)names->data + 8 * i, 8);
 }
 
-/* --- Asking --- */
+/* --- Queries --- */
 
 /* Tells whether the names are most of the table: then reading all rows is faster than checking each. */
 static int wants_most(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, size_t names,
@@ -224,7 +224,7 @@ static void add_to_cache(struct clickhouse_cache *c, struct clickhouse_stacks *t
 	clickhouse_cache_end(c);
 }
 
-/* --- All of it --- */
+/* --- Top level --- */
 
 static int fetch_frames(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
 			struct clickhouse_stacks *ret, struct err *err)

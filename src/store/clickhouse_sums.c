@@ -192,7 +192,7 @@ static void hand_over_all(struct sums *n, store_sums_callback *take, void *data)
 			take(data, &n->described[i].series, 0, NULL, 0);
 }
 
-/* --- Asking --- */
+/* --- Queries --- */
 
 static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {

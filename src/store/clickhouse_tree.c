@@ -216,7 +216,7 @@ static void place(struct placing *g, uint32_t number)
 	}
 }
 
-/* --- In order --- */
+/* --- Sorting --- */
 
 /* Any order will do in which paths with a common beginning are adjacent. */
 static int compare_paths(const void *x, const void *y)

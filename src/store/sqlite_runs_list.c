@@ -242,7 +242,7 @@ static void add(struct store_runs *runs, size_t *capacity, sqlite3_stmt *row)
 	sqlite_run_take(row, &runs->items[runs->count++]);
 }
 
-/* --- One of each --- */
+/* --- One value per column --- */
 
 /* Appends the labels, which are joined by commas, without those that differ between all runs. */
 static void put_common_labels(const char *labels, struct buf *out)

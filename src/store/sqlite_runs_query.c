@@ -86,7 +86,7 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 	return rc < 0 ? rc : 0;
 }
 
-/* --- One --- */
+/* --- One run --- */
 
 /* Unpacks messages one after another. Returns 1 if any were pruned; -EBADMSG without a sentence. */
 static int unpack(struct pack_reader *data, struct profile *p, const struct store_profile_limits *most, struct err *err)

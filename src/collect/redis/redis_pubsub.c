@@ -201,7 +201,7 @@ static void on_state(void *data, bool is_up, const char *text)
 	log_warning("%s: %s", p->base.url, text);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 static void list_add(struct list *l, const char *word, size_t n)
 {

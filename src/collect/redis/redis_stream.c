@@ -19,7 +19,7 @@
 
 static struct stream_node *node_of(struct redis_stream *s, unsigned number);
 
-/* --- State for people --- */
+/* --- State --- */
 
 static bool all_read(const struct redis_stream *s)
 {
@@ -82,7 +82,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 		log_if_read(s);
 }
 
-/* --- Asking --- */
+/* --- Sending commands --- */
 
 /* Kept in a list, since a connection that is freed calls no reply functions. */
 struct pending_command {
@@ -350,7 +350,7 @@ static void tick(struct watch *w, uint32_t events)
 	request_map(s, now);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Reads or creates the consumer token in the state directory, so that a restarted collector is the same consumer. */
 static void find_token(struct redis_stream *s, const char *state)

@@ -139,7 +139,7 @@ uint64_t stream_confirmed(struct source *base)
 	return ((struct redis_stream *)base)->confirmed;
 }
 
-/* --- The end, when the loop turns no more --- */
+/* --- Shutdown, after the loop has stopped --- */
 
 static bool ack_now(struct stream_key *k, struct redis_client *client, struct err *err)
 {

@@ -243,7 +243,7 @@ static void client_ready(struct watch *w, uint32_t events)
 		resp_client_read(c);
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 int resp_client_open(struct resp_source *s, int fd)
 {

@@ -364,7 +364,7 @@ static void client(struct resp_client *c, const struct str *a, size_t n)
 			       "CLIENT HELP.", (int)(a[1].n < SHOWN_NAME ? a[1].n : SHOWN_NAME), a[1].p);
 }
 
-/* --- The rest --- */
+/* --- Other commands --- */
 
 static void ping(struct resp_client *c, const struct str *a, size_t n)
 {

@@ -248,7 +248,7 @@ static int listen_all(struct resp_source *s, struct err *err)
 	return r;
 }
 
-/* --- Life --- */
+/* --- Lifecycle --- */
 
 /* Reads and answers commands that were sent before the end. */
 static void drain(struct resp_source *s)

@@ -225,7 +225,7 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 	return 0;
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 static void report_others(const struct perf_reader *r, struct buf *out)
 {

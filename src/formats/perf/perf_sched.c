@@ -182,7 +182,7 @@ static void copy_reversed(struct stack *to, const struct stack *from)
 		push(to, from->frames[i]);
 }
 
-/* --- Sleep --- */
+/* --- Sleeps --- */
 
 /* Adds the sleep of the thread `comm` and `id`, with the threads that woke it below its stack, if requested. `waker`
  * is NULL if unknown. */
@@ -287,7 +287,7 @@ static void on_event(struct sched_reader *r, const struct perf_event *e, struct 
 		end_sleep(r, field(e->rest, " comm=", " pid="), field(e->rest, " pid=", NULL), e, time_ns(e->time));
 }
 
-/* --- The whole --- */
+/* --- Top level --- */
 
 static int read_events(struct sched_reader *r, struct err *err)
 {
