@@ -4,6 +4,7 @@
 #include "bpf/php_key.h"
 #include "mem.h"
 #include "native_walk.h"
+#include "process.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -114,4 +115,15 @@ void handler_names_retry(struct handler_names *h, u32 tgid)
 		if (h->waiting[i].tgid != tgid || !learn(h, &h->waiting[i]))
 			h->waiting[kept++] = h->waiting[i];
 	h->count = kept;
+}
+
+bool handler_names_drop_ended(struct handler_names *h)
+{
+	size_t kept = 0, all = h->count;
+
+	for (size_t i = 0; i < all; i++)
+		if (process_start_ticks((pid_t)h->waiting[i].tgid) == h->waiting[i].start_ticks)
+			h->waiting[kept++] = h->waiting[i];
+	h->count = kept;
+	return kept < all;
 }

@@ -23,6 +23,11 @@ void handler_names_note(struct handler_names *h, const struct function_event *e)
 /* Call it once the mappings of a process are known. */
 void handler_names_retry(struct handler_names *h, u32 tgid);
 
+/* Drops functions of processes that ended before their mappings were known, and returns whether there were any. The
+ * programs describe a function once, so it remains without a name until they are made to describe it again. Call it
+ * only if all processes can be seen by the numbers that events have. */
+bool handler_names_drop_ended(struct handler_names *h);
+
 /* Appends "zif_strlen", "zim_Random_Engine_Mt19937_generate"; or nothing if the C function may have another name. */
 void handler_name_put(const struct function_event *e, struct buf *out);
 

@@ -1,6 +1,7 @@
 /* native_registry.c: answers requests for the layout of a process with its mappings and unwind tables. */
 #include "native_registry.h"
 
+#include "clock.h"
 #include "handler_names.h"
 #include "map.h"
 #include "mem.h"
@@ -9,12 +10,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#define FORGET_FIRST_NS	NS_PER_SECOND
+
 struct native_registry {
-	const struct sampler *sampler;
+	struct sampler *sampler;
 	const struct unwind_maps *maps;
 	struct unwind_tables *tables;
 	struct modules *modules;
 	struct handler_names *handlers;
+	int64_t next_forget_ns, forget_pause_ns;	/* monotonic */
 	struct map added;		/* pid -> start time of processes added before the programs requested them */
 };
 
@@ -44,7 +48,7 @@ static void allow_many_files(void)
 	}
 }
 
-struct native_registry *native_registry_new(const struct sampler *s)
+struct native_registry *native_registry_new(struct sampler *s)
 {
 	struct native_registry *r = xcalloc(1, sizeof(*r));
 	const struct unwind_sink sink = {
@@ -57,6 +61,7 @@ struct native_registry *native_registry_new(const struct sampler *s)
 	r->tables = unwind_tables_new(&sink);
 	r->modules = modules_new(r->tables);
 	r->handlers = handler_names_new(r->modules, r->maps);
+	r->forget_pause_ns = FORGET_FIRST_NS;
 	map_init(&r->added);
 	return r;
 }
@@ -122,6 +127,19 @@ static bool find_layout(struct native_registry *r, pid_t pid, uint64_t start_tic
 	return n && process_start_ticks(pid) == start_ticks && add_layout(r, parts, n, ret) == 0;
 }
 
+/* If processes end before they can be inspected, the functions that they were the first to run have no names. Has the
+ * programs describe all functions again, less and less often, since that is expensive. */
+static void retry_names(struct native_registry *r)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (now < r->next_forget_ns || !sampler_sees_all_pids(r->sampler) || !handler_names_drop_ended(r->handlers))
+		return;
+	sampler_forget_names(r->sampler);
+	r->forget_pause_ns *= 2;
+	r->next_forget_ns = now + r->forget_pause_ns;
+}
+
 void native_registry_answer(struct native_registry *r, const struct layout_event *e)
 {
 	struct unwind_process p = { .start_ticks = e->start_ticks, .executable_pages = e->executable_pages };
@@ -130,6 +148,7 @@ void native_registry_answer(struct native_registry *r, const struct layout_event
 		return;
 	unwind_maps_set_process(r->maps, e->tgid, &p);
 	handler_names_retry(r->handlers, e->tgid);
+	retry_names(r);
 }
 
 void native_registry_note(struct native_registry *r, const struct function_event *e)

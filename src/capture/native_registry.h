@@ -13,7 +13,7 @@
 
 struct native_registry;
 
-struct native_registry *native_registry_new(const struct sampler *s);
+struct native_registry *native_registry_new(struct sampler *s);
 struct native_registry *native_registry_free(struct native_registry *r);	/* NULL is fine; returns NULL */
 
 void native_registry_answer(struct native_registry *r, const struct layout_event *e);

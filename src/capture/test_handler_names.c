@@ -2,7 +2,11 @@
 
 #include "handler_names.h"
 
+#include "bpf/php_key.h"
+#include "process.h"
 #include "test.h"
+
+#include <unistd.h>
 
 static const char *name_of(const char *scope, const char *name, u32 flags)
 {
@@ -42,6 +46,21 @@ TEST(a_name_that_was_cut_is_none)
 	handler_name_put(&e, &b);
 	CHECK_STR(b.data, "");
 	buf_done(&b);
+}
+
+TEST(functions_of_processes_that_ended_are_dropped)
+{
+	static const struct unwind_maps none = { .pages = -1, .rules = -1, .layouts = -1, .processes = -1 };
+	struct handler_names *h = handler_names_new(NULL, &none);
+	struct function_event e = { .kind = PHP_INTERNAL, .tgid = (u32)getpid(), .start_ticks = process_start_ticks(getpid()) };
+
+	handler_names_note(h, &e);
+	CHECK(!handler_names_drop_ended(h));
+	e.start_ticks--;		/* an earlier process with this number */
+	handler_names_note(h, &e);
+	CHECK(handler_names_drop_ended(h));
+	CHECK(!handler_names_drop_ended(h));
+	handler_names_free(h);
 }
 
 TEST_MAIN()
