@@ -1,6 +1,7 @@
 /* clickhouse_ask.c: requests, their limits, and ClickHouse's errors translated into ours. */
 #include "clickhouse_ask.h"
 #include "clickhouse_cache.h"
+#include "clickhouse_schema.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "mem.h"
@@ -442,6 +443,8 @@ static void *ask_tables(void *data)
 	struct shard_thread *t = data;
 
 	t->rc = clickhouse_ask(t->store, t->shard, &r, NULL, &t->err);
+	if (t->rc >= 0)
+		t->rc = clickhouse_check_version(t->store, t->shard, READY_NS, &t->err);
 	return NULL;
 }
 

@@ -188,7 +188,7 @@ void store_missing(struct store *s, char *ret, size_t size)
 
 bool store_is_away(int code)
 {
-	return code == -EAGAIN || clickhouse_is_away(code);
+	return code == -EAGAIN || code == -ENOTSUP || clickhouse_is_away(code);
 }
 
 /* Queries an empty range, which costs next to nothing. */

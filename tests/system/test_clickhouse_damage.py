@@ -110,6 +110,39 @@ def a_daemon_is_not_ready_while_a_shard_hangs():
 
 
 @test
+def a_running_daemon_does_not_write_into_the_tables_of_a_newer_strobe():
+    pair = one, two = servers()
+    with Directory() as d, Page(d, both('upgraded')) as page:
+        pushed = []
+
+        def push():
+            pushed.append(status_of(page, '/ingest?name=shop', 'POST', ''.join(f'main;f{i} 3\n' for i in range(40)).encode())[0])
+            return pushed[-1] == 200
+
+        def sink():
+            return json.loads(page.get('/api/v1/status'))['sinks'][0]
+
+        def says_why(text):
+            return f'the database \'upgraded\' at {two.server} has schema 2 of a newer Strobe, and this one knows 1' in text
+        check(push() and wait_for(lambda: stored('upgraded', *pair) == 120), 'all is well')
+        two.ask('INSERT INTO schema VALUES (2)', 'upgraded')
+        status, text, _ = readiness(page)
+        check(status == 503 and says_why(text), f'not ready: {status} {text}')
+        status, text = status_of(page, '/api/v1/profile?from=-1h')
+        check(status == 503 and says_why(text), f'no queries: {status} {text}')
+        check(wait_for(lambda: time.sleep(0.5) or push() and sink()['failing'], 40), f'samples wait: {sink()}')
+        check(says_why(sink()['why']), f'for a reason: {sink()}')
+        rows = stored('upgraded', *pair)
+        time.sleep(3)           # three more attempts
+        check(push() and stored('upgraded', *pair) == rows, 'nothing more is written')
+        said = [line for line in page.daemon.said.lines() if 'cannot store samples' in line]
+        check(len(said) == 1 and says_why(said[0]), f'the log says so once: {said}')
+        two.ask('ALTER TABLE schema DELETE WHERE version = 2', 'upgraded')
+        check(wait_for(lambda: stored('upgraded', *pair) == 120 * len(pushed), 60), f'nothing is lost: {sink()}')
+        check(not sink()['failing'] and wait_for(lambda: readiness(page)[0] == 200, 30), f'and it is ready: {readiness(page)}')
+
+
+@test
 def tables_that_disappear_under_a_daemon_are_created_again():
     one, two = pair = servers()
     with Directory() as d, Page(d, both('emptied')) as page:
