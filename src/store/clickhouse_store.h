@@ -6,6 +6,7 @@
 #ifndef STORE_CLICKHOUSE_STORE_H
 #define STORE_CLICKHOUSE_STORE_H
 
+#include "clickhouse_cache.h"
 #include "clickhouse_url.h"
 #include "clock.h"
 #include "lock.h"
@@ -13,7 +14,6 @@
 
 enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
 
-struct clickhouse_cache;
 struct clickhouse_known;
 struct http_client;
 
@@ -24,7 +24,7 @@ struct clickhouse_store {
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
 	int64_t until_ns;			/* deadline of answers, monotonic; 0: none */
-	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
+	struct clickhouse_trouble troubles[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {
