@@ -177,6 +177,11 @@ def details_of_a_rare_function_are_complete():
             return sum(int(x['value'][0]) for x in said.get('sample', [])), {functions[x['locationId'][0]] for x in said.get('sample', [])}
         check(samples(['main', 'rare'], 500) == (6, {'rare', 'parse', '[unknown]'}), f'{samples(["main", "rare"], 500)}')
         check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site by the name in flame graphs')
+        check(samples(['main', 'rare', 'parse', ''], 500) == (2, {'[unknown]'}), 'or by its own, which is empty')
+        status, said = call(daemon, 'SelectMergeStacktraces', {'profileTypeID': 'wall:samples:count:cpu:nanoseconds', 'labelSelector': '{}',
+                            'start': at // 10**6, 'end': at // 10**6 + 10_000,
+                            'stackTraceSelector': {'call_site': [{'name': 'main'}, {'name': 'rare'}, {'name': 'parse'}, {}]}})
+        check(status == 200 and int(said['flamegraph']['total']) == 2, f'in flame graphs, too: {said}')
         check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'the call site is pruned, not the whole')
         check(samples(['main', 'nobody'], 500) == (0, set()), 'no such call site')
 
