@@ -32,6 +32,9 @@ struct transfer {
 	struct buf password;
 	int stopped;				/* a negative errno: we ended it ourselves */
 	size_t limit;				/* the cap that the answer exceeded; 0: none */
+	size_t received;			/* bytes of the answer */
+	size_t marked;				/* … at the time `marked_ns`, when they were enough; 0: it has not begun */
+	int64_t marked_ns;
 };
 
 /* --- Opening --- */
@@ -194,6 +197,7 @@ static size_t take_head(char *bytes, size_t one, size_t n, void *data)
 		return 0;
 	}
 	buf_put(head, bytes, n);
+	t->received += n;
 	return n;
 }
 
@@ -204,6 +208,7 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
 	size_t max = t->request->body_max ? t->request->body_max : BODY_MAX;
 
 	assert(one == 1);
+	t->received += n;
 	if (t->request->take && status_of(t) / 100 == 2) {
 		t->stopped = t->request->take(t->request->data, bytes, n);
 		return t->stopped < 0 ? 0 : n;
@@ -216,12 +221,29 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
 	return n;
 }
 
-static int ask_canceled(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+/* libcurl's own limit also counts the time before an answer begins. */
+static bool is_slow(struct transfer *t)
 {
-	const struct http_options *o = data;
+	const struct http_request *r = t->request;
+	int64_t now = clock_monotonic_ns();
+
+	if (!r->least_ns || !t->received)
+		return false;
+	if (!t->marked || t->received - t->marked >= r->least_bytes) {
+		t->marked = t->received;
+		t->marked_ns = now;
+	}
+	return now - t->marked_ns >= r->least_ns;
+}
+
+static int check_progress(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	struct transfer *t = data;
+	const struct http_options *o = &t->client->o;
 
 	(void)a, (void)b, (void)c, (void)d;
-	return o->canceled(o->data);
+	t->answer->was_slow = is_slow(t);
+	return t->answer->was_slow || (o->canceled && o->canceled(o->data));
 }
 
 /* --- A request --- */
@@ -327,11 +349,6 @@ static bool set_connection(struct http_client *c, const struct http_request *r)
 	SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	SET(CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 	SET(CURLOPT_USERAGENT, "strobe/" STROBE_VERSION);
-	if (c->o.canceled) {
-		SET(CURLOPT_NOPROGRESS, 0L);
-		SET(CURLOPT_XFERINFOFUNCTION, ask_canceled);
-		SET(CURLOPT_XFERINFODATA, &c->o);
-	}
 	return ok;
 }
 
@@ -345,6 +362,11 @@ static bool set_transfer(struct http_client *c, struct transfer *t)
 	SET(CURLOPT_HEADERDATA, t);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, t);
+	if (c->o.canceled || t->request->least_ns) {
+		SET(CURLOPT_NOPROGRESS, 0L);
+		SET(CURLOPT_XFERINFOFUNCTION, check_progress);
+		SET(CURLOPT_XFERINFODATA, t);
+	}
 	return ok;
 }
 
@@ -385,6 +407,9 @@ static int explain(const struct transfer *t, CURLcode code, struct err *err)
 	if (t->limit)
 		return err_set(err, -EFBIG, "the answer of %s exceeds the limit of %zu bytes", c->where,
 			       t->limit);
+	if (t->answer->was_slow)
+		return err_set(err, -ETIMEDOUT, "the answer of %s arrives too slowly: fewer than %zu bytes in %g s", c->where,
+			       t->request->least_bytes, (double)t->request->least_ns / (double)NS_PER_SECOND);
 	c->curl->easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
 	c->curl->easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_errno);
 	return http_problem_set(&(struct http_problem){
@@ -423,7 +448,7 @@ int http_request(struct http_client *c, const struct http_request *r, struct htt
 
 	buf_reset(&a->head);
 	buf_reset(&a->body);
-	a->was_sent = false;
+	a->was_sent = a->was_slow = false;
 	buf_init(&t.password);
 	status = set_up(&t, err);
 	if (status == 0)

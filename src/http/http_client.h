@@ -55,6 +55,11 @@ struct http_request {
 	int64_t total_ns;		/* 0: the client's default */
 	size_t body_max;		/* limit of an answer that is not streamed; 0: 16 MB */
 
+	/* Once the answer has begun, every `least_bytes` of it must arrive within `least_ns`, or end it. A server that has
+	 * sent nothing yet may be working, and has until the deadline. 0: no such limit. */
+	size_t least_bytes;
+	int64_t least_ns;
+
 	/* Called with pieces of the body as they arrive, if the status is 2xx; other bodies go to the answer. A
 	 * negative return aborts the request with that errno. NULL: everything goes to the answer. */
 	int (*take)(void *data, const char *bytes, size_t n);
@@ -69,13 +74,14 @@ struct http_answer {
 	struct buf head;		/* for http_header() of http_get.h */
 	struct buf body;
 	bool was_sent;			/* after an error: the server may have received the request, in part or whole */
+	bool was_slow;			/* after -ETIMEDOUT: the answer had begun, but fell below the least rate */
 };
 
 void http_answer_init(struct http_answer *a);
 void http_answer_done(struct http_answer *a);
 
 /* Empties `a`, sends and waits. Returns the status (200 to 599), or a negative errno with a sentence that names the
- * server but never a password: -ETIMEDOUT, -ECANCELED, -EFBIG above a cap, -ECONNRESET if the connection was lost,
+ * server but never a password: -ETIMEDOUT (also below the least rate), -ECANCELED, -EFBIG above a cap, -ECONNRESET if the connection was lost,
  * -EHOSTUNREACH if it could not be made, -EPROTO if the answer is not HTTP, -EKEYREJECTED for a certificate. */
 int http_request(struct http_client *c, const struct http_request *r, struct http_answer *a, struct err *err);
 

@@ -41,6 +41,17 @@ static void answer_endless_head(int fd)
 		;
 }
 
+/* Sends `count` pieces of `size` bytes, with pauses between. */
+static bool answer_in_pieces(int fd, int count, int size, int pause_ms)
+{
+	dprintf(fd, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", count * size);
+	while (count--) {
+		usleep((useconds_t)pause_ms * 1000);
+		dprintf(fd, "%*d", size, count);
+	}
+	return true;
+}
+
 static bool wait_for_the_end(int fd)
 {
 	char c;
@@ -73,6 +84,12 @@ static bool answer(int fd, int connection, int nth, const char *text)
 		return nth == 0 ? answer_with(fd, "200 OK", "again"), true : false;
 	if (is_at(text, "/half"))
 		return test_http_put(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), false;
+	if (is_at(text, "/drip"))
+		return answer_in_pieces(fd, 1000, 1, 50);
+	if (is_at(text, "/steady"))
+		return answer_in_pieces(fd, 8, 100, 500);
+	if (is_at(text, "/late"))
+		return usleep(1500000), answer_with(fd, "200 OK", "late"), true;
 	if (is_at(text, "/silent"))
 		return wait_for_the_end(fd);
 	if (is_at(text, "/large"))
@@ -248,6 +265,27 @@ TEST(a_silent_server_is_left_at_the_deadline)
 	CHECK(strstr(err.text, "did not answer within 0.2 s"));
 	CHECK(got.was_sent);
 	CHECK_INT(get("/hello"), 200);
+	tear_down();
+}
+
+static int get_at_least(const char *path, size_t bytes, int64_t ns)
+{
+	return http_request(client, &(struct http_request){ .method = "GET", .path = path, .least_bytes = bytes, .least_ns = ns }, &got, &err);
+}
+
+TEST(an_answer_that_drips_is_left_but_not_one_that_begins_late)
+{
+	int64_t began = clock_monotonic_ns();
+
+	set_up(NULL);
+	CHECK_INT(get_at_least("/drip", 100, 500 * MS), -ETIMEDOUT);
+	CHECK(strstr(err.text, "arrives too slowly: fewer than 100 bytes in 0.5 s"));
+	CHECK(got.was_slow && got.was_sent);
+	CHECK(clock_monotonic_ns() - began < 20000 * MS);
+	CHECK_INT(get_at_least("/late", 100, 500 * MS), 200);
+	CHECK(!got.was_slow);
+	CHECK_INT(get_at_least("/steady", 100, 3000 * MS), 200);
+	CHECK_INT(got.body.size, 800);
 	tear_down();
 }
 

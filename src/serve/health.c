@@ -40,7 +40,7 @@ const char *health_reason(const struct server_context *s, char *text, size_t siz
 	else if (down_reason(s, text, size))
 		return text;
 	else if (s->options.store && store_ready(s->options.store, &err) < 0)
-		snprintf(text, size, "the store does not answer: %s", err.text);
+		snprintf(text, size, "the store is not ready: %s", err.text);
 	else if (s->options.query_starter && !query_starter_is_up(s->options.query_starter))
 		snprintf(text, size, "no query is answered: the process that starts them has exited; restart strobe");
 	else if (failing)

@@ -3,6 +3,7 @@
 
 #include "mem.h"
 #include "messages.h"
+#include "profile.h"
 #include "protobuf.h"
 
 #include <assert.h>
@@ -65,9 +66,11 @@ static int set_member(struct pyroscope_query *q, const struct member *m, struct 
 	return 0;
 }
 
-/* Frames by name, root first. */
+/* Frames by name, root first. Answers never have an empty name: they show profile_visible_name. */
 static int take_call_site(struct pyroscope_query *q, struct protobuf stacks, struct err *err)
 {
+	struct str visible = profile_visible_name((struct str){ "", 0 });
+	struct protobuf unknown = { (const uint8_t *)visible.p, (const uint8_t *)visible.p + visible.n };
 	struct protobuf_field site, name;
 	int r = 0;
 
@@ -79,6 +82,8 @@ static int take_call_site(struct pyroscope_query *q, struct protobuf stacks, str
 		while (protobuf_next(&site.bytes, &name))
 			if (name.number == CALL_SITE_NAME)
 				last = name;
+		if (last.bytes.p == last.bytes.end)
+			last.bytes = unknown;
 		r = add_text(q, &q->call_site, "call_site", last.bytes, err);
 	}
 	return r;

@@ -311,7 +311,55 @@ static int list(const struct pyroscope_selection *a, const char *key, const stru
 	return a->query->profiles.count ? list_named(a, &q, limit, ret, err) : list_pages(a, &q, limit, ret, err);
 }
 
-/* The older name for a span's id is profile_id. */
+static int compare_runs(const void *x, const void *y)
+{
+	const struct store_run *a = x, *b = y;
+	int by_source = strcmp(a->source, b->source);
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? 1 : -1;
+	return by_source ? by_source : strcmp(a->id, b->id);
+}
+
+/* Moves the runs of `from` to `ret`, which keeps each run once, and the latest ones up to the limit. */
+static void merge_lists(struct store_runs *ret, struct store_runs *from, size_t limit)
+{
+	size_t all = ret->count + from->count, kept = 0;
+
+	ret->items = xrealloc(ret->items, (all + 1) * sizeof(*ret->items));
+	if (from->count)
+		memcpy(&ret->items[ret->count], from->items, from->count * sizeof(*from->items));
+	from->count = 0;
+	qsort(ret->items, all, sizeof(*ret->items), compare_runs);
+	for (size_t i = 0; i < all; i++) {
+		bool again = kept && !compare_runs(&ret->items[kept - 1], &ret->items[i]);
+
+		if (!again && kept < limit) {
+			ret->items[kept++] = ret->items[i];
+			continue;
+		}
+		if (!again)
+			memcpy(ret->next, "more", 5);
+		store_run_done(&ret->items[i]);
+	}
+	if (*from->next)
+		memcpy(ret->next, "more", 5);
+	ret->count = kept;
+}
+
+/* The older name for a span's id is profile_id, and a list may contain ids under either name. */
+static int list_spans(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err)
+{
+	_cleanup_(store_runs_done) struct store_runs older = { 0 };
+	int r = list(a, "span_id", &a->query->spans, limit, ret, err);
+
+	if (r >= 0)
+		r = list(a, "profile_id", &a->query->spans, limit, &older, err);
+	if (r >= 0)
+		merge_lists(ret, &older, limit);
+	return r;
+}
+
 int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err)
 {
 	const struct pyroscope_query *q = a->query;
@@ -324,10 +372,7 @@ int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struc
 		return list(a, "trace_id", &q->traces, limit, ret, err);
 	if (!q->spans.count)
 		return list(a, NULL, NULL, limit, ret, err);
-	r = list(a, "span_id", &q->spans, limit, ret, err);
-	if (r >= 0 && !ret->count)
-		r = list(a, "profile_id", &q->spans, limit, ret, err);
-	return r;
+	return list_spans(a, limit, ret, err);
 }
 
 /* --- Profiles --- */

@@ -555,7 +555,7 @@ TEST(a_store_that_fails_is_a_500_and_not_ready)
 	CHECK_INT(ask(request_of("/api/v1/profile", NULL), &profile), 500);
 	CHECK_STR(profile.body.data, "{\"error\":\"the disk is gone\"}\n");
 	CHECK_INT(ask(request_of("/readyz", NULL), &ready), 503);
-	CHECK_STR(ready.body.data, "the store does not answer: the disk is gone\n");
+	CHECK_STR(ready.body.data, "the store is not ready: the disk is gone\n");
 	CHECK_INT(ask(request_of("/healthz", NULL), &alive), 200);
 	fake_store_fails = 0;
 }

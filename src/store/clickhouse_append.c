@@ -240,10 +240,12 @@ int clickhouse_append(struct store *store, const struct batch *b, struct err *er
 		rc = clickhouse_prepare(s, err);
 	if (rc >= 0)
 		rc = append(s, b, &rows, err);
-	if (rc < 0)
+	if (rc < 0) {
 		count_error(s);
-	else if (count(s, &rows, rc, clock_monotonic_ns() - started_ns))
+		clickhouse_check_soon(s); /* a server may have been away for its upgrade */
+	} else if (count(s, &rows, rc, clock_monotonic_ns() - started_ns)) {
 		clickhouse_measure(s, NULL);
+	}
 	clickhouse_rows_done(&rows);
 	return rc < 0 ? rc : 0;
 }

@@ -1,6 +1,7 @@
 /* clickhouse_ask.c: requests, their limits, and ClickHouse's errors translated into ours. */
 #include "clickhouse_ask.h"
 #include "clickhouse_cache.h"
+#include "clickhouse_schema.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "mem.h"
@@ -19,6 +20,7 @@
 #define LEAST_NS	(NS_PER_SECOND / 20)
 #define SILENT_NS	(10 * NS_PER_SECOND)	/* how long a silent server is skipped by all queries but … */
 #define BRIEF_NS	(NS_PER_SECOND / 2)	/* … a check this short whether it is back */
+#define LEAST_BYTES	((size_t)5000)		/* of an answer that has begun, in ALIVE_NS: it is complete on the server by then */
 #define READY_NS	(3 * NS_PER_SECOND)	/* limit of a readiness probe, which blocks the calling thread */
 #define ANSWER_MEMORY	(32u << 20)		/* the server buffers larger answers in a file */
 #define IDLE_MAX	64u
@@ -55,6 +57,13 @@ static void return_client(struct clickhouse_store *s, unsigned shard, struct htt
 	}
 	lock_release(&s->lock);
 	http_client_free(h);
+}
+
+/* --- Servers in trouble --- */
+
+static struct clickhouse_trouble *trouble_of(struct clickhouse_store *s, unsigned shard)
+{
+	return &(s->cache ? clickhouse_cache_troubles(s->cache) : s->troubles)[shard];
 }
 
 /* --- Errors --- */
@@ -190,7 +199,8 @@ static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clic
 	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
 }
 
-/* Results must be complete or fail: otherwise, an error after the first rows would look like the end of the answer.
+/* Results must be complete or fail: otherwise, an error after the first rows would look like the end of the answer. So
+ * the server sends nothing until the result is complete, and then all of it at the rate of the network.
  * An insert becomes one block, and so one part of one partition, which is stored completely or not at all. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
@@ -200,7 +210,7 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 		put_parameter(p, "query_id", r->query_id);
 	if (r->session)
 		put_parameter(p, "session_id", r->session);
-	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=%u", p->size ? "&" : "",
+	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&send_progress_in_http_headers=0&buffer_size=%u", p->size ? "&" : "",
 		   (long long)((until_answer(s, time_limit_ns(s, r), ANSWER_PERCENT) + NS_PER_SECOND - 1) / NS_PER_SECOND), ANSWER_MEMORY);
 	if (!r->writes && !r->is_number)
 		buf_printf(p, "&max_memory_usage=%llu", (unsigned long long)s->url.memory_bytes);
@@ -223,6 +233,8 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 		.headers = headers,
 		.total_ns = until_answer(s, time_limit_ns(s, r) + (r->within_ns ? 0 : GRACE_NS), ANSWER_PERCENT),
 		.body_max = ANSWER_MAX,
+		.least_bytes = LEAST_BYTES,
+		.least_ns = ALIVE_NS,
 	};
 	struct http_client *h;
 	int rc = take_connection(s, shard, &h, err);
@@ -237,6 +249,8 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.body = body.size ? body.data : r->rows->data;
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
+	if (answer->was_slow)
+		trouble_of(s, shard)->slow_until_ns = clock_monotonic_ns() + SILENT_NS;
 	/* The server reads a form to its last boundary, but does not read a body that it refuses: it would parse the
 	 * rest as the beginning of the next request, and answer with an empty 400. */
 	if (rc != 200 || r->table)
@@ -341,8 +355,8 @@ static bool was_missed(struct clickhouse_store *s, unsigned shard)
  * ping proves that it is alive. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
-	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];
-	bool silent = clock_monotonic_ns() < *silent_until;
+	struct clickhouse_trouble *t = trouble_of(s, shard);
+	bool silent = clock_monotonic_ns() < t->silent_until_ns;
 	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = silent ? BRIEF_NS : until_answer(s, ALIVE_NS, PING_PERCENT) };
 	struct http_answer answer;
 	struct http_client *h;
@@ -350,6 +364,8 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 
 	if (was_missed(s, shard))
 		return err_set(err, -ETIMEDOUT, "ClickHouse at %s does not answer", s->url.servers[shard].name);
+	if (clock_monotonic_ns() < t->slow_until_ns)
+		return err_set(err, -ETIMEDOUT, "ClickHouse at %s sends its answers too slowly", s->url.servers[shard].name);
 	if ((rc = take_connection(s, shard, &h, err)) < 0)
 		return rc;
 	http_answer_init(&answer);
@@ -362,9 +378,9 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 	else
 		http_client_free(h);
 	if (rc != -ETIMEDOUT)
-		*silent_until = 0;
+		t->silent_until_ns = 0;
 	else if (!silent)
-		*silent_until = clock_monotonic_ns() + SILENT_NS;
+		t->silent_until_ns = clock_monotonic_ns() + SILENT_NS;
 	return rc < 0 && clickhouse_is_unreachable(rc) ? rc : 0;
 }
 
@@ -442,6 +458,8 @@ static void *ask_tables(void *data)
 	struct shard_thread *t = data;
 
 	t->rc = clickhouse_ask(t->store, t->shard, &r, NULL, &t->err);
+	if (t->rc >= 0)
+		t->rc = clickhouse_check_version(t->store, t->shard, READY_NS, &t->err);
 	return NULL;
 }
 

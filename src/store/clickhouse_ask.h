@@ -38,7 +38,7 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 /* Calls `one` for this shard only, waiting a few seconds at most if the server is down or hangs. */
 int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_one *one, void *data, struct err *err);
 
-/* Checks that each shard has its tables. All of them must answer within a few seconds; `err` names those that do not. A
+/* Checks that each shard has its tables, in our version. All of them must answer within a few seconds; `err` names those that do not. A
  * failure is cached for a moment, so that frequent callers wait once. */
 int clickhouse_ready(struct store *store, struct err *err);
 

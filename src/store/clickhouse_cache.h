@@ -14,6 +14,12 @@
 
 struct clickhouse_cache;
 
+/* Until these (monotonic) times queries do without a shard, each of which would wait for it otherwise. */
+struct clickhouse_trouble {
+	_Atomic int64_t silent_until_ns;	/* it did not respond a moment ago */
+	_Atomic int64_t slow_until_ns;		/* it responded, but sent an answer byte by byte */
+};
+
 /* Returns NULL if out of memory. Grows with its content, up to 80 MB. */
 struct clickhouse_cache *clickhouse_cache_new(void);
 struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* NULL is fine; returns NULL */
@@ -22,9 +28,8 @@ struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* N
  * copy. */
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
 
-/* Returns an array with one (monotonic) time per shard. Until then the shard is not queried, because it did not
- * respond a moment ago; otherwise each query would wait for it. */
-_Atomic int64_t *clickhouse_cache_silent(struct clickhouse_cache *c);
+/* Returns an array with one entry per shard. */
+struct clickhouse_trouble *clickhouse_cache_troubles(struct clickhouse_cache *c);
 
 #define CLICKHOUSE_NO_NODE	UINT32_MAX
 

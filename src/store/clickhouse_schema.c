@@ -25,13 +25,18 @@ static int run_one(void *data, const char *sql, struct err *err)
 			      NULL, err);
 }
 
-static int check_version(struct clickhouse_store *s, unsigned shard, struct err *err)
+int clickhouse_check_version(struct clickhouse_store *s, unsigned shard, int64_t within_ns, struct err *err)
 {
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	struct clickhouse_request r = { .sql = "SELECT max(version) FROM schema", .is_number = true, .within_ns = within_ns };
 	uint64_t version;
-	int rc = clickhouse_ask_number(s, shard, "SELECT max(version) FROM schema", &version, err);
+	int rc;
 
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &r, &answer, err);
 	if (rc < 0)
 		return rc;
+	version = strtoull(answer.data, NULL, 10);
 	if (version > CLICKHOUSE_SCHEMA)
 		return err_set(err, -ENOTSUP, "the database '%s' at %s has schema %llu of a newer Strobe, and this one knows %u",
 			       s->url.database, s->url.servers[shard].name, (unsigned long long)version, CLICKHOUSE_SCHEMA);
@@ -47,7 +52,7 @@ int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err
 	bool replicated;
 	int rc = clickhouse_check_cluster(s, shard, &replicated, err);
 
-	return rc < 0 ? rc : check_version(s, shard, err);
+	return rc < 0 ? rc : clickhouse_check_version(s, shard, 0, err);
 }
 
 static int read_start(struct clickhouse_store *s, unsigned shard, int64_t *ret, struct err *err)
@@ -143,7 +148,7 @@ static int create_missing(struct one *o, struct clickhouse_form *f, struct err *
 	_cleanup_(freep) char *names = clickhouse_ddl_names(), *ours = xasprintf("name IN (%s)", names);
 	struct err why = { 0 };
 	uint64_t count;
-	int rc = check_version(o->store, o->shard, &why);
+	int rc = clickhouse_check_version(o->store, o->shard, 0, &why);
 
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "%s", why.text);

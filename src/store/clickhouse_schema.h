@@ -10,6 +10,10 @@
  * Strobe created them, or the servers do not match the URL's cluster or TTL. */
 int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct err *err);
 
+/* Returns -ENOTSUP with a sentence if a newer Strobe has upgraded the tables of a shard, -ENOENT if they are incomplete.
+ * `within_ns`: deadline of the answer; 0: the store's limit. */
+int clickhouse_check_version(struct clickhouse_store *s, unsigned shard, int64_t within_ns, struct err *err);
+
 /* Checks one shard without creating anything. Returns -ENOENT with a sentence if tables are missing. */
 int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err);
 

@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
+#define CHECK_NS	(10 * NS_PER_SECOND)
+
 static bool is_prepared(struct clickhouse_store *s)
 {
 	bool prepared;
@@ -29,6 +31,51 @@ bool clickhouse_is_replicated(struct clickhouse_store *s)
 	return replicated;
 }
 
+/* --- The tables --- */
+
+void clickhouse_check_soon(struct clickhouse_store *s)
+{
+	lock_take(&s->lock);
+	s->next_check_ns = 0;
+	lock_release(&s->lock);
+}
+
+static bool is_check_due(struct clickhouse_store *s)
+{
+	int64_t now = clock_monotonic_ns();
+	bool due;
+
+	lock_take(&s->lock);
+	due = now >= s->next_check_ns;
+	if (due)
+		s->next_check_ns = now + CHECK_NS;
+	lock_release(&s->lock);
+	return due;
+}
+
+static int check_version(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	return clickhouse_check_version(s, shard, CHECK_NS, err);
+}
+
+/* Nothing can be written to a server that is away, and the others take runs meanwhile. */
+static int check_schema(struct clickhouse_store *s, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++) {
+		rc = clickhouse_one_shard(s, i, check_version, NULL, err);
+		if (clickhouse_is_unreachable(rc))
+			rc = 0;
+	}
+	if (rc == -ENOTSUP || rc == -ENOENT) {
+		lock_take(&s->lock);
+		s->prepared = false;
+		lock_release(&s->lock);
+	}
+	return rc;
+}
+
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 {
 	bool replicated, lost;
@@ -36,8 +83,11 @@ int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 
 	if (s->mode == CLICKHOUSE_READ)
 		return err_set(err, -EROFS, "the store was opened for reading only");
-	if (is_prepared(s))
-		return 0;
+	if (is_prepared(s)) {
+		rc = is_check_due(s) ? check_schema(s, err) : 0;
+		if (rc != -ENOENT)
+			return rc;
+	}
 	rc = clickhouse_create(s, &replicated, err);
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
 		rc = clickhouse_check_names(s, i, err);
@@ -46,6 +96,7 @@ int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 	lock_take(&s->lock);
 	lost = s->lost_tables;
 	s->prepared = true;
+	s->next_check_ns = clock_monotonic_ns() + CHECK_NS;
 	s->lost_tables = false;
 	s->replicated = replicated;
 	lock_release(&s->lock);

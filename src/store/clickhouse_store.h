@@ -6,6 +6,7 @@
 #ifndef STORE_CLICKHOUSE_STORE_H
 #define STORE_CLICKHOUSE_STORE_H
 
+#include "clickhouse_cache.h"
 #include "clickhouse_url.h"
 #include "clock.h"
 #include "lock.h"
@@ -13,7 +14,6 @@
 
 enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
 
-struct clickhouse_cache;
 struct clickhouse_known;
 struct http_client;
 
@@ -24,7 +24,7 @@ struct clickhouse_store {
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
 	int64_t until_ns;			/* deadline of answers, monotonic; 0: none */
-	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
+	struct clickhouse_trouble troubles[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {
@@ -32,7 +32,8 @@ struct clickhouse_store {
 		unsigned shard;
 	} *idle;				/* connections without a request */
 	size_t idle_count, idle_capacity;
-	bool prepared;				/* the tables exist, in our version */
+	bool prepared;				/* the tables exist, in our version … */
+	int64_t next_check_ns;			/* … until this was checked again, monotonic */
 	bool lost_tables;			/* the tables existed, but have disappeared */
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
@@ -61,8 +62,10 @@ static inline struct clickhouse_store *clickhouse_of(struct store *s)
 	return (struct clickhouse_store *)s;
 }
 
-/* Creates missing tables on each shard, once. Returns -EROFS for stores opened to read. */
+/* Before each write: creates missing tables on each shard, once, and checks every ten seconds that no newer Strobe has
+ * changed them since (-ENOTSUP). Returns -EROFS for stores opened to read. */
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
+void clickhouse_check_soon(struct clickhouse_store *s);		/* at the next write */
 bool clickhouse_is_replicated(struct clickhouse_store *s);
 
 /* Logs why an answer is incomplete, once a minute; a reader in a separate process has the daemon log it. */

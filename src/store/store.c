@@ -188,7 +188,7 @@ void store_missing(struct store *s, char *ret, size_t size)
 
 bool store_is_unavailable(int code)
 {
-	return code == -EAGAIN || clickhouse_is_unreachable(code);
+	return code == -EAGAIN || code == -ENOTSUP || clickhouse_is_unreachable(code);
 }
 
 /* Queries an empty range, which costs next to nothing. */

@@ -297,8 +297,8 @@ void store_missing(struct store *s, char *ret, size_t size);
 
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
 
-/* Tells whether an error means that a server of the store is down, hangs, or has lost its tables, so that a retry may
- * succeed. */
+/* Tells whether an error means that a server of the store is down, hangs, has lost its tables, or has those of a newer
+ * Strobe, so that a retry may succeed. */
 bool store_is_unavailable(int code);
 
 /* Checks whether all servers of the store respond; takes a few seconds at most. The error names those that do not. */

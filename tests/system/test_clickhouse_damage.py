@@ -110,6 +110,39 @@ def a_daemon_is_not_ready_while_a_shard_hangs():
 
 
 @test
+def a_running_daemon_does_not_write_into_the_tables_of_a_newer_strobe():
+    pair = one, two = servers()
+    with Directory() as d, Page(d, both('upgraded')) as page:
+        pushed = []
+
+        def push():
+            pushed.append(status_of(page, '/ingest?name=shop', 'POST', ''.join(f'main;f{i} 3\n' for i in range(40)).encode())[0])
+            return pushed[-1] == 200
+
+        def sink():
+            return json.loads(page.get('/api/v1/status'))['sinks'][0]
+
+        def says_why(text):
+            return f'the database \'upgraded\' at {two.server} has schema 2 of a newer Strobe, and this one knows 1' in text
+        check(push() and wait_for(lambda: stored('upgraded', *pair) == 120), 'all is well')
+        two.ask('INSERT INTO schema VALUES (2)', 'upgraded')
+        status, text, _ = readiness(page)
+        check(status == 503 and says_why(text), f'not ready: {status} {text}')
+        status, text = status_of(page, '/api/v1/profile?from=-1h')
+        check(status == 503 and says_why(text), f'no queries: {status} {text}')
+        check(wait_for(lambda: time.sleep(0.5) or push() and sink()['failing'], 40), f'samples wait: {sink()}')
+        check(says_why(sink()['why']), f'for a reason: {sink()}')
+        rows = stored('upgraded', *pair)
+        time.sleep(3)           # three more attempts
+        check(push() and stored('upgraded', *pair) == rows, 'nothing more is written')
+        said = [line for line in page.daemon.said.lines() if 'cannot store samples' in line]
+        check(len(said) == 1 and says_why(said[0]), f'the log says so once: {said}')
+        two.ask('ALTER TABLE schema DELETE WHERE version = 2', 'upgraded')
+        check(wait_for(lambda: stored('upgraded', *pair) == 120 * len(pushed), 60), f'nothing is lost: {sink()}')
+        check(not sink()['failing'] and wait_for(lambda: readiness(page)[0] == 200, 30), f'and it is ready: {readiness(page)}')
+
+
+@test
 def tables_that_disappear_under_a_daemon_are_created_again():
     one, two = pair = servers()
     with Directory() as d, Page(d, both('emptied')) as page:
@@ -236,10 +269,11 @@ def labels_that_a_server_lost_come_back_from_the_others():
 
 
 class Gateway:
-    """A proxy before a server, which passes requests on, or answers them with `instead`, a status and a body."""
+    """A proxy before a server, which passes requests on, or answers them with `instead`, a status and a body; or it sends the answers
+    to queries of samples byte by byte (`drips`), or after so many seconds (`delay`)."""
 
     def __init__(self, server):
-        self.instead = None
+        self.instead, self.drips, self.delay = None, False, 0
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -257,12 +291,21 @@ class Gateway:
                     status, data = answer.status, answer.read()
                     headers = {k: v for k, v in answer.getheaders() if k.startswith('X-')}
                     c.close()
+                pieces = [data]
+                if b'FROM samples' in body:
+                    time.sleep(outer.delay)
+                    pieces = [data[i:i + 1] for i in range(len(data))] if outer.drips else pieces
                 self.send_response(status)
                 for k, v in headers.items():
                     self.send_header(k, v)
                 self.send_header('Content-Length', str(len(data)))
                 self.end_headers()
-                self.wfile.write(data)
+                try:
+                    for piece in pieces:
+                        self.wfile.write(piece)
+                        time.sleep(0.2 if outer.drips else 0)
+                except OSError:
+                    self.close_connection = True        # whoever asked has not waited for it
 
             do_GET = do_POST
 
@@ -309,6 +352,31 @@ def what_another_program_answers_for_a_server_is_not_taken_for_its_answer():
                 check(code >= 500 and 'is not ClickHouse' in answer, f'a wrong address is an error: {code} {answer[:200]}')
             gateway.instead = None
             check(wait_for(lambda: samples() == 600 * (step + 1), 60), f'each sample is there, once: {samples()}')
+
+
+@test
+def a_shard_that_sends_its_answers_byte_by_byte_is_skipped_after_five_seconds():
+    one, two = servers()
+    lines = stacks(2000)
+    with Directory() as d:
+        collected(lines, both('dripping'), directory=d)
+        second = stored('dripping', two)
+        with Gateway(two) as gateway, Page(d, one.url('dripping', f'?shards={one.server},{gateway.server}')) as page:
+            def found():
+                began = time.monotonic()
+                answer = json.loads(page.get('/api/v1/profile?from=-2h'))
+                return answer['looked']['samples'], gateway.server in answer.get('warning', ''), time.monotonic() - began
+            check(found()[:2] == (samples_of(lines), False), 'all is well')
+            gateway.drips = True
+            samples, named, seconds = found()
+            check(samples == samples_of(lines) - second and named, f'the other half, and the name of the one that drips: {samples} {named}')
+            check(5 <= seconds < 20, f'in bounded time: {seconds}')
+            samples, named, seconds = found()
+            check(samples == samples_of(lines) - second and named, f'and again: {samples} {named}')
+            check(seconds < 4, f'without waiting: {seconds}')
+            gateway.drips, gateway.delay = False, 7
+            check(wait_for(lambda: found()[1] is False, 60), 'an answer that takes long to begin is waited for')
+            check(found()[0] == samples_of(lines), 'so all is there')
 
 
 run_tests()

@@ -177,6 +177,11 @@ def details_of_a_rare_function_are_complete():
             return sum(int(x['value'][0]) for x in said.get('sample', [])), {functions[x['locationId'][0]] for x in said.get('sample', [])}
         check(samples(['main', 'rare'], 500) == (6, {'rare', 'parse', '[unknown]'}), f'{samples(["main", "rare"], 500)}')
         check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site by the name in flame graphs')
+        check(samples(['main', 'rare', 'parse', ''], 500) == (2, {'[unknown]'}), 'or by its own, which is empty')
+        status, said = call(daemon, 'SelectMergeStacktraces', {'profileTypeID': 'wall:samples:count:cpu:nanoseconds', 'labelSelector': '{}',
+                            'start': at // 10**6, 'end': at // 10**6 + 10_000,
+                            'stackTraceSelector': {'call_site': [{'name': 'main'}, {'name': 'rare'}, {'name': 'parse'}, {}]}})
+        check(status == 200 and int(said['flamegraph']['total']) == 2, f'in flame graphs, too: {said}')
         check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'the call site is pruned, not the whole')
         check(samples(['main', 'nobody'], 500) == (0, set()), 'no such call site')
 
@@ -192,7 +197,10 @@ def old_runs_among_newer_ones(daemon):
     send_runs(3, at, source='shop', service='cart', host='web1', span_id=f'{7:016x}')
     send_runs(205, at + 60 * 10**9, source='shop', service='stock', host='web2')
     send_runs(300, at + 120 * 10**9, source='busy', service='busy', host='web3')
-    check(wait_for(lambda: daemon.status()['runs']['stored'] == 508), f'runs are stored: {daemon.status()["runs"]}')
+    older = [{'profile_id': f'{8:016x}'}] * 2 + [{'profile_id': f'{9:016x}', 'span_id': f'{9:016x}'}]
+    for i, ids in enumerate(older):
+        send_runs(1, at + (180 + i) * 10**9, source='shop', service='stock', host='web2', id=f'older{i}', **ids)
+    check(wait_for(lambda: daemon.status()['runs']['stored'] == 511), f'runs are stored: {daemon.status()["runs"]}')
     span = {'start': at // 10**6 - 60_000, 'end': at // 10**6 + 300_000}
     kind, one = 'run:wall:nanoseconds::', 8_000_000
 
@@ -207,6 +215,8 @@ def old_runs_among_newer_ones(daemon):
     check(total('{service_name="cart",rack!=""}') == total('{__name__="wall"}') == 0, 'nothing matches')
     check(total('{}', profileIdSelector=['shop/cart1']) == total('{service_name="cart"}', profileIdSelector=['shop/cart1']) == 1, 'one by its id')
     check(total('{}', spanSelector=[f'{7:016x}']) == 3, 'a span')
+    check(total('{}', spanSelector=[f'{8:016x}']) == 2, 'a span by the older name of its id')
+    check(total('{}', spanSelector=[f'{i:016x}' for i in (9, 8, 7)]) == 6, 'spans by either name, and each run once')
     _, said = call(daemon, 'SelectSeries', {'profileTypeID': kind, 'labelSelector': '{host="web1"}', 'step': 60, **span, 'exemplarType': 2})
     found = [e['profileId'] for p in said['series'][0]['points'] for e in p.get('exemplars', [])]
     check(sorted(found) == ['shop/cart0', 'shop/cart1', 'shop/cart2'], f'exemplars: {found}')
