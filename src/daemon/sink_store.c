@@ -97,6 +97,13 @@ static bool is_low_on_space(void *data)
 	return store_is_low_on_space(s->base.store, &limits);
 }
 
+static void keep_ids(void *data, const uint64_t *ids, size_t count)
+{
+	struct store_sink *s = data;
+
+	store_keep_ids(s->base.store, ids, count);
+}
+
 static void maintain(void *data)
 {
 	struct store_sink *s = data;
@@ -146,8 +153,14 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 		return r;
 	}
 	s->base.port = (struct collector_sink){
-		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain,
-		.is_low_on_space = is_low_on_space, .reads_rows = true, .data = s,
+		.url = s->base.url,
+		.commit = commit,
+		.commit_runs = commit_runs,
+		.keep_ids = keep_ids,
+		.maintain = maintain,
+		.is_low_on_space = is_low_on_space,
+		.reads_rows = true,
+		.data = s,
 	};
 	*ret = &s->base;
 	return 0;

@@ -18,7 +18,7 @@
 #define NS_PER_HOUR	(CHUNK_BUCKETS * BATCH_BUCKET_NS)
 #define GRACE_NS	(60 * NS_PER_SECOND)	/* late samples, such as from a long request, still arrive by then */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* blocks of stacks are merged up to this size, unpacked */
-#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* how long a batch may be redelivered */
+#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* how long ids are kept of batches that the collector no longer knows */
 #define FREE_SHARE	4			/* free pages when a quarter of the file is unused */
 
 static int step(struct day *d, sqlite3_stmt *s, struct err *err)
@@ -354,13 +354,62 @@ static int64_t written_ns(const struct day *d)
 	return ns;
 }
 
-/* Drops ids of batches that can no longer be redelivered. */
-static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
+/* Collects the ids of the file that are to be kept. The caller frees them. */
+static int find_kept_ids(struct sqlite_store *s, struct day *d, int64_t **ret, size_t *ret_count, size_t *ret_all, struct err *err)
 {
+	_cleanup_(stmt_finalizep) sqlite3_stmt *ids = NULL;
+	size_t capacity = 0;
+	int rc = day_prepare(d, "SELECT id FROM batch ORDER BY seq", &ids, err);
+
+	*ret_all = *ret_count = 0;
+	if (rc < 0)
+		return rc;
+	for (; (rc = sqlite3_step(ids)) == SQLITE_ROW; ++*ret_all) {
+		int64_t id = sqlite3_column_int64(ids, 0);
+
+		if (map_get(&s->kept_ids, (uint64_t)id) == MAP_NONE)
+			continue;
+		GROW(ret, &capacity, *ret_count + 1);
+		(*ret)[(*ret_count)++] = id;
+	}
+	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "compact", d->path, err);
+}
+
+static int replace_batch_ids(struct sqlite_store *s, struct day *d, unsigned unused, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *insert = NULL;
+	_cleanup_(freep) int64_t *kept = NULL;
+	size_t count, all;
+	int rc = find_kept_ids(s, d, &kept, &count, &all, err);
+
+	(void)unused;
+	if (rc < 0 || count == all)
+		return rc;
+	rc = day_exec(d, "DELETE FROM batch", "compact", err);
+	if (rc >= 0)
+		rc = day_prepare(d, "INSERT INTO batch(id) VALUES(?)", &insert, err);
+	map_clear(&d->batches);
+	for (size_t i = 0; rc >= 0 && i < count; i++) {
+		map_set(&d->batches, (uint64_t)kept[i], 1);
+		sqlite3_bind_int64(insert, 1, kept[i]);
+		rc = step(d, insert, err);
+	}
+	return rc;
+}
+
+/* Drops ids of batches that can no longer be redelivered. The collector's journal knows those that can, even if the collector
+ * or another sink was away for a week; the days that others are kept besides are for a journal that was lost, when the
+ * record in Redis brings the batch back. */
+static int drop_batch_ids(struct sqlite_store *s, struct day *d, int64_t now_ns, struct err *err)
+{
+	int rc;
+
 	if (now_ns - written_ns(d) < BATCH_IDS_NS || now_ns - day_start_ns(d->number + 1) < BATCH_IDS_NS)
 		return 0;
-	map_clear(&d->batches);
-	return day_exec(d, "DELETE FROM batch", "compact", err);
+	rc = in_transaction(d, replace_batch_ids, s, 0, err);
+	if (rc < 0)
+		day_forget(d);
+	return rc;
 }
 
 /* The next hour reuses free pages, so returning them pays only at the end of the day or after a flood. */
@@ -417,7 +466,7 @@ static int compact_day(struct sqlite_store *s, struct day *d, int64_t now_ns, bo
 
 	if (rc != 0)
 		return rc;
-	rc = drop_batch_ids(d, now_ns, err);
+	rc = drop_batch_ids(s, d, now_ns, err);
 	if (rc >= 0)
 		rc = return_space(d, day_is_over, err);
 	*ret_settled = rc >= 0 && day_is_over && d->hours_to_compact == 0 && !has_batch_ids(d);

@@ -344,6 +344,17 @@ bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, in
 	return find_extent(s, days, count, false, ret_first_ns) && find_extent(s, days, count, true, ret_last_ns);
 }
 
+static void keep_ids(struct store *store, const uint64_t *ids, size_t count)
+{
+	struct sqlite_store *s = of(store);
+
+	lock_take(&s->writer);
+	map_clear(&s->kept_ids);
+	for (size_t i = 0; i < count; i++)
+		map_set(&s->kept_ids, ids[i], 1);
+	lock_release(&s->writer);
+}
+
 static int maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
 	struct sqlite_store *s = of(store);
@@ -414,6 +425,7 @@ static struct store *sqlite_close(struct store *store)
 		day_close(s->days[i]);
 	runs_file_close(s->runs);
 	map_done(&s->settled);
+	map_done(&s->kept_ids);
 	map_done(&s->suspects);
 	lock_done(&s->writer);
 	lock_done(&s->runs_writer);
@@ -434,6 +446,7 @@ static const struct store_ops sqlite_ops = {
 	.labels = sqlite_labels,
 	.sums = sqlite_sums,
 	.maintain = maintain,
+	.keep_ids = keep_ids,
 	.is_low_on_space = is_low_on_space,
 	.stats = stats,
 	.add_runs = sqlite_add_runs,
@@ -539,6 +552,7 @@ int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct
 	s->mode = mode;
 	s->lock_fd = -1;
 	map_init(&s->settled);
+	map_init(&s->kept_ids);
 	map_init(&s->suspects);
 	lock_init(&s->writer);
 	lock_init(&s->runs_writer);

@@ -35,6 +35,7 @@ struct sqlite_store {
 	struct day *days[SQLITE_STORE_OPEN_DAYS];
 	uint64_t uses;
 	struct map settled;		/* days that need no further compaction */
+	struct map kept_ids;		/* batches that may be redelivered, whatever their age */
 	bool cap_reported;
 	uint64_t bytes_before;		/* size of the days after the previous maintenance; 0: none yet */
 

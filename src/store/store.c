@@ -157,6 +157,12 @@ int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns
 	return s->ops->maintain(s, l, now_ns, err);
 }
 
+void store_keep_ids(struct store *s, const uint64_t *ids, size_t count)
+{
+	if (s->ops->keep_ids)
+		s->ops->keep_ids(s, ids, count);
+}
+
 bool store_is_low_on_space(struct store *s, const struct store_limits *l)
 {
 	return s->ops->is_low_on_space && s->ops->is_low_on_space(s, l);

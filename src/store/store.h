@@ -215,6 +215,7 @@ struct store_ops {
 	int (*sums)(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		    struct err *err);
 	int (*maintain)(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+	void (*keep_ids)(struct store *s, const uint64_t *ids, size_t count);	/* NULL: all ids are kept */
 	bool (*is_low_on_space)(struct store *s, const struct store_limits *l);
 	void (*stats)(struct store *s, struct store_stats *ret);
 	int (*add_runs)(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
@@ -281,6 +282,10 @@ void store_labels_done(struct store_labels *l);
 
 /* Background work: compacts past hours, enforces the limits. Call it every minute or so. */
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+
+/* Sets the ids of batches that may be redelivered, however old they are. Maintenance forgets others two days after they were
+ * stored, so call this before it. */
+void store_keep_ids(struct store *s, const uint64_t *ids, size_t count);
 
 /* Whether the disk has less room than the limits require, so that maintenance is due earlier. Cheap enough for each append. */
 bool store_is_low_on_space(struct store *s, const struct store_limits *l);

@@ -207,6 +207,44 @@ TEST(a_day_without_lines_has_no_table_for_them)
 	fixture_remove(directory);
 }
 
+TEST(batches_that_may_come_again_are_known_however_old_they_are)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	struct timespec old[2] = { { .tv_sec = NOON / SECOND }, { .tv_sec = NOON / SECOND } };
+	static const uint64_t pending[] = { 3, 5, 9 };
+	struct store *s = open_in(directory, false, NULL);
+	struct store_stats stats;
+
+	for (uint64_t i = 1; i <= 6; i++)
+		CHECK_INT(append_one(s, i, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(maintain_at(s, NOON + DAY), 0);
+	store_close(s);
+	CHECK_INT(utimensat(AT_FDCWD, path, old, 0), 0);
+	s = open_in(directory, false, NULL);
+	store_keep_ids(s, pending, ARRAY_SIZE(pending));	/* a sink was away, or the collector */
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(maintain_at(s, NOON + 4 * DAY), 0);
+	for (uint64_t i = 1; i <= 6; i++)
+		CHECK_INT(append_one(s, i, NOON, "entry=a", "main", 10), 0);
+	store_stats(s, &stats);
+	CHECK_INT(stats.replays, 2);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 6 + 4 * 10);
+	CHECK_INT(maintain_at(s, NOON + DAY), 0);
+	store_close(s);
+
+	/* Nothing is kept once it has been acknowledged. */
+	CHECK_INT(utimensat(AT_FDCWD, path, old, 0), 0);
+	s = open_in(directory, false, NULL);
+	store_keep_ids(s, pending, 1);
+	store_keep_ids(s, NULL, 0);
+	CHECK_INT(maintain_at(s, NOON + 4 * DAY), 0);
+	CHECK_INT(append_one(s, 3, NOON, "entry=a", "main", 100), 0);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 6 + 4 * 10 + 100);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
 TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);

@@ -150,8 +150,9 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         # Names that hardly get smaller: each answer that is not read holds about 5 MB.
         names = ''.join(f'main;{os.urandom(1000).hex()} 1\n' for _ in range(5000)).encode()
-        # Made before any reader waits: after 30 seconds without progress its connection is closed. The large one takes about 25 MB to read.
-        small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 50000))
+        # Made before any reader waits: after 30 seconds without progress its connection is closed. The large one takes about 20 MB to read: a
+        # small one may take 4 MB, beside the 10 MB that the daemon may have free since it read the names, and a large one 32.
+        small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 35000))
         check(post(d, '/api/v1/runs?source=s&id=names', names)[0] == 201, 'a run is stored')
         readers = [connect_slowly(d, '/api/v1/runs/s/names?format=folded') for _ in range(5)]
         check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'five read it slowly')

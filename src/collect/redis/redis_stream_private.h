@@ -133,7 +133,9 @@ struct redis_stream {
 	struct stream_recorder {		/* used by the threads of sinks */
 		struct lock lock;
 		struct redis_client *client;	/* NULL: none yet */
-		_Atomic int64_t retry_ns;	/* set to 0 by the loop once Redis is back */
+		int64_t retry_ns;
+		_Atomic unsigned resumed;	/* how often Redis was back; counted by the loop */
+		unsigned failed_at;		/* `resumed` when the last failed attempt began */
 		bool failing;
 	} recorder;
 

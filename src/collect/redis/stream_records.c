@@ -104,15 +104,17 @@ static void note_failure(struct stream_recorder *r, const struct redis_stream *s
 
 static bool try_record(struct stream_recorder *r, const struct redis_stream *s, const char *name, const struct buf *record)
 {
+	unsigned resumed = r->resumed;
 	struct err err = { 0 };
 
 	assert(lock_is_held(&r->lock));
-	if (clock_monotonic_ns() < r->retry_ns)
+	if (resumed == r->failed_at && clock_monotonic_ns() < r->retry_ns)
 		return false;
 	if (!r->client)
 		r->client = redis_client_new(&s->options.url, "strobe-records", TIMEOUT_NS, TIMEOUT_NS);
 	if (write_record(r->client, s->records_key, name, record, &err) < 0) {
 		note_failure(r, s, &err);
+		r->failed_at = resumed;		/* Redis may have come back while this attempt waited */
 		return false;
 	}
 	r->failing = false;
@@ -136,7 +138,7 @@ bool stream_record(struct source *base, uint64_t batch_id, const struct buf *rec
 
 void stream_records_resume(struct redis_stream *s)
 {
-	s->recorder.retry_ns = 0;
+	s->recorder.resumed++;
 }
 
 /* --- Deleting --- */
