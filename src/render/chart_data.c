@@ -170,6 +170,24 @@ void chart_data_json_search(struct json *j, const struct profile *p, const struc
 	json_end(j);
 }
 
+/* The page shows a call in a window of the same width, or, if it would be narrower than one part in SEEN, in WIDTHS times
+ * its length, as showCall() in web/src/flame/time.ts says. */
+static void move_to_call(struct chart_window *w, const struct chart_call *call, int64_t end)
+{
+	enum { SEEN = 200,
+	       WIDTHS = 30,
+	       LEAST_NS = 100,
+	       ROUNDING = 2 };
+	int64_t width = w->to_ns - w->from_ns, length = call->end_ns - call->start_ns, middle;
+
+	if (length < (width + SEEN - 1) / SEEN)
+		width = length * WIDTHS;
+	width = width > LEAST_NS ? width : LEAST_NS;
+	middle = call->start_ns + (length < width ? length : width) / 2;
+	w->from_ns = middle > width + ROUNDING ? middle - width - ROUNDING : 0;
+	w->to_ns = middle < end - width - ROUNDING ? middle + width + ROUNDING : end;
+}
+
 /* --- The bytes --- */
 
 /* Puts boxes depth by depth; within one they are already sorted. */
@@ -211,23 +229,24 @@ static void put(const struct boxes *b, int64_t length, struct chart_search *sear
 		search->boxes = NULL;
 }
 
-int64_t chart_data_put(struct profile *p, const struct chart_window *wanted, struct buf *out,
+int64_t chart_data_put(struct profile *p, struct chart_window *w, struct buf *out,
 		       void (*about)(struct json *j, void *data), void *data)
 {
 	_cleanup_(boxes_done) struct boxes b = { .p = p };
-	struct chart_window w = *wanted;
 	int64_t length = chart_end(p->chart);
 
-	assert(w.pixels > 0 && w.pixels <= CHART_DATA_PIXELS);
-	w.to_ns = w.to_ns ? w.to_ns : length;
-	w.to_ns = w.to_ns > w.from_ns ? w.to_ns : w.from_ns + 1;
+	assert(w->pixels > 0 && w->pixels <= CHART_DATA_PIXELS);
+	w->to_ns = w->to_ns ? w->to_ns : length;
+	w->to_ns = w->to_ns > w->from_ns ? w->to_ns : w->from_ns + 1;
 	b.short_frame = profile_frame(p, (struct str){ CHART_DATA_SHORT, strlen(CHART_DATA_SHORT) }, (struct str){ "", 0 }, 0);
-	if (w.search) {
-		find_matches(w.search, p, w.from_ns);
-		b.matches = w.search->frames;
+	if (w->search) {
+		find_matches(w->search, p, w->from_ns);
+		b.matches = w->search->frames;
+		if (w->search->number)
+			move_to_call(w, &p->chart->calls[w->search->call], length > 0 ? length : 1);
 	}
-	choose_boxes(&b, &w);
-	put(&b, length, w.search, out, about, data);
+	choose_boxes(&b, w);
+	put(&b, length, w->search, out, about, data);
 	return b.least;
 }
 

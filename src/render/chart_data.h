@@ -30,15 +30,17 @@ struct chart_search {
 };
 
 struct chart_window {
-	int64_t from_ns, to_ns;		/* since the chart's start; to_ns 0: its end */
+	int64_t from_ns, to_ns;		/* since the chart's start; to_ns 0: its end. Set to those of the boxes */
 	uint32_t pixels;		/* 1 to CHART_DATA_PIXELS */
 	uint32_t max_boxes;		/* if there would be more, the minimum length of shown calls is increased */
 	struct chart_search *search;	/* NULL: none */
 };
 
-/* Appends the window of the chart of `p`, which must have one, and adds a frame to `p`. `about` is as in
- * flame_data_put. Returns the minimum length of calls with their own box. */
-int64_t chart_data_put(struct profile *p, const struct chart_window *w, struct buf *out,
+/* Appends the window of the chart of `p`, which must have one, and adds a frame to `p`. If a search selects a call, the
+ * window moves there, and has as much time before the call as after it: any window as wide as `w` that has the call in
+ * it, or narrower if the call could not be seen otherwise. `about` is as in flame_data_put, and is called when `w` is
+ * final. Returns the minimum length of calls with their own box. */
+int64_t chart_data_put(struct profile *p, struct chart_window *w, struct buf *out,
 		       void (*about)(struct json *j, void *data), void *data);
 
 /* Puts the result of a search as an object: "calls", "boxes", and "call" if one is selected. */

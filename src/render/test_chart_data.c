@@ -142,11 +142,64 @@ TEST(a_search_counts_matches_in_joined_boxes_too_and_finds_one_after_the_other)
 	CHECK_STR(search_of(p, frame(p, "c"), all, (struct chart_search){ 0 }), "{\"calls\":52,\"boxes\":[0,0,0,1,0,50,1]}");
 	CHECK_STR(search_of(p, frame(p, "b"), all, (struct chart_search){ 0 }), "{\"calls\":3,\"boxes\":[0,0,1,1,1,0,0]}");
 	CHECK_STR(search_of(p, frame(p, "none"), all, (struct chart_search){ .wants_call = true }), "{\"calls\":0,\"boxes\":[0,0,0,0,0,0,0]}");
-	CHECK_STR(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 1 }),
-		  "{\"calls\":52,\"boxes\":[0,0,0,0,1,1],\"call\":{\"number\":51,\"from_ns\":300,\"to_ns\":303,\"depth\":3}}");
+	CHECK_STR(search_of(p, frame(p, "c"), part, (struct chart_search){ 0 }), "{\"calls\":52,\"boxes\":[0,0,0,0,1,1]}");
+	CHECK(strstr(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 1 }),
+		     "\"call\":{\"number\":51,\"from_ns\":300,\"to_ns\":303,\"depth\":3}"));
 	CHECK(strstr(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 0 }), "\"number\":50,\"from_ns\":208,"));
 	CHECK(strstr(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 3 }), "\"number\":1,\"from_ns\":110,"));
 	CHECK(strstr(search_of(p, frame(p, "c"), all, (struct chart_search){ .wants_call = true, .nth = 0 }), "\"number\":52,\"from_ns\":501,"));
+	profile_free(p);
+}
+
+/* The boxes must be those of any window as wide that has the call in it. */
+TEST(the_window_moves_to_the_selected_call)
+{
+	static const struct {
+		int64_t from, to, nth, moved_from, moved_to;
+	} cases[] = {
+		{ 0, 0, 1, 8, 212 },			/* the first one, at 110 */
+		{ 0, 100, 51, 199, 403 },		/* the call of 3 ns at 300 */
+		{ 900, 1000, 1, 8, 212 },		/* the same, after the last one */
+		{ 600, 700, 0, 400, 604 },		/* the one before, at 501 */
+		{ 0, 150, 1, 0, 262 },			/* no time before 0 */
+		{ 0, 60, 1, 8, 212 },			/* no less than can be shown */
+	};
+	struct profile *p = nested_calls();
+	bool frames[8] = { false };
+
+	frames[frame(p, "c")] = true;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct chart_search s = { .frames = frames, .wants_call = true, .nth = cases[i].nth };
+		struct chart_window w = { cases[i].from, cases[i].to, 100, 1000, &s };
+		struct buf b;
+
+		buf_init(&b);
+		chart_data_put(p, &w, &b, NULL, NULL);
+		CHECK_INT(w.from_ns, cases[i].moved_from);
+		CHECK_INT(w.to_ns, cases[i].moved_to);
+		buf_done(&b);
+	}
+	profile_free(p);
+}
+
+TEST(the_window_of_a_short_call_is_narrow_enough_to_see_it)
+{
+	struct profile *p = profile_new();
+	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b"));
+	bool frames[8] = { false };
+	struct chart_search s = { .frames = frames, .wants_call = true, .nth = 1 };
+	struct chart_window w = { 0, 0, 100, 1000, &s };
+	struct buf out;
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 0, 1000000);
+	chart_add(p->chart, p, b, 500000, 10);
+	frames[frame(p, "b")] = true;
+	buf_init(&out);
+	chart_data_put(p, &w, &out, NULL, NULL);
+	CHECK_INT(w.from_ns, 500005 - 300 - 2);
+	CHECK_INT(w.to_ns, 500005 + 300 + 2);
+	buf_done(&out);
 	profile_free(p);
 }
 

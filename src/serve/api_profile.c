@@ -75,6 +75,7 @@ static void put_json(const struct profile_query *a, const struct server_context 
 struct about {
 	const struct profile_query *query;
 	const struct server_context *context;
+	const struct chart_window *window;	/* of a flame chart */
 	const struct chart_search *search;	/* in a flame chart; NULL: none */
 };
 
@@ -98,7 +99,7 @@ static void put_flame_about(struct json *j, void *data)
 
 static void put_flame(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
-	struct about about = { a, s, NULL };
+	struct about about = { .query = a, .context = s };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
 	const struct flame_part part = { .pixels = a->view.pixels, .all = FLAME_PART_ALL, .width_of = a->view.width_of, .zoom = a->view.zoom };
 
@@ -127,9 +128,9 @@ static void put_chart_about(struct json *j, void *data)
 	json_key(j, "length_ns");
 	json_i64(j, chart_end(a->profile->chart));
 	json_key(j, "from_ns");
-	json_i64(j, a->view.chart_from_ns);
+	json_i64(j, about->window->from_ns);
 	json_key(j, "to_ns");
-	json_i64(j, a->view.chart_to_ns ? a->view.chart_to_ns : chart_end(a->profile->chart));
+	json_i64(j, about->window->to_ns);
 	if (about->search) {
 		json_key(j, "search");
 		chart_data_json_search(j, a->profile, about->search);
@@ -158,7 +159,7 @@ static int put_chart(const struct profile_query *a, const struct server_context 
 	_cleanup_(freep) bool *frames = NULL;
 	struct chart_search search = { .wants_call = v->has_chart_match, .nth = v->chart_match };
 	struct chart_window w = { v->chart_from_ns, v->chart_to_ns, v->pixels, FLAME_DATA_BOXES, NULL };
-	struct about about = { a, s, NULL };
+	struct about about = { .query = a, .context = s, .window = &w };
 
 	if (v->run_count != 1 || v->has_base || v->by != REPORT_BY_FUNCTION)
 		return err_set(err, -EINVAL, "format=chart: only one run has a flame chart, by function");

@@ -395,6 +395,25 @@ await test('next and previous match lead to each in the order of time, in short 
 	await showAll();
 });
 
+await test('a step of the search asks the server once, for the call and the boxes around it', async () => {
+	await typeSearch(page, '^htmlspecialchars$');
+	await says(page, `${(2 * LOOP).toLocaleString('en')} matches`);
+	await page.focus('.time-chart .flame');
+	// The one before the first is the last, far from it.
+	for (const [key, number] of [['n', 1], ['n', 2], ['N', 1], ['N', 2 * LOOP], ['n', 1]]) {
+		const before = page.asked.length;
+		await page.keyboard.press(key);
+		await says(page, `${number.toLocaleString('en')} of ${(2 * LOOP).toLocaleString('en')}`);
+		// Longer than the page waits before it asks for more boxes.
+		await new Promise((r) => setTimeout(r, 600));
+		await page.waitForFunction((at) => { const m = /time=(\d+),(\d+)/.exec(location.hash); return m && m[1] <= at && at <= m[2]; }, {}, CALLS.filter((c) => c[0] === 6).at(number - 1)[1]);
+		check(page.asked.length - before === 1, key, number, page.asked.slice(before));
+	}
+	await typeSearch(page, '');
+	await says(page, '');
+	await showAll();
+});
+
 await test('a file marks and steps through the same calls', async () => {
 	strobe('flamegraph', '-o', join(folder, 'chart.html'), files.chart);
 	const file = await newPage(browser), all = (2 * LOOP).toLocaleString('en'), slow = CALLS.filter((c) => c[0] === 4)[1];

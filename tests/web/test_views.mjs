@@ -89,6 +89,28 @@ await test('a graph of memory says how much was freed, which it cannot draw', as
 	check(await notes('?column=wall_ns') === '');
 });
 
+await test('values of a graph of memory are called drawn, and tables name the base of their shares', async () => {
+	const table = await api('/api/v1/table?run=shop/loops&column=memory_bytes'), { total, whole } = table.columns[table.column];
+	check(total === 1024 && whole === 9216, total, whole);
+	for (const [column, base, facts] of [['memory_bytes', ', shares of 9.00 KiB', ['total drawn', 'self drawn']], ['wall_ns', '', ['total', 'self']]]) {
+		const open = await openPage(`/runs/shop/loops?column=${column}`), sum = () => text(open, '.functions .sum');
+		await drawn(open);
+		check((await sum()).includes(base) && (await sum()).includes('shares') === (base !== ''), await sum());
+		await open.focus('.graph .flame');
+		for (const words of ['all, ', 'main(), ']) {
+			await open.keyboard.press('ArrowUp');
+			await open.waitForFunction((w) => document.querySelector('.graph .sr').textContent.startsWith(w), {}, words);
+		}
+		const said = await text(open, '.graph .sr');
+		check(facts.every((f) => said.includes(`, ${f} `)), said);
+		await open.keyboard.press('Enter');
+		await open.waitForFunction(() => location.hash.includes('zoom='));
+		await open.waitForFunction((f) => [...document.querySelectorAll('.functions thead button')].some((b) => b.textContent.replace(/[▾▴]/, '') === f), {}, facts[0]);
+		check(!(await sum()).includes('shares'), await sum());
+		await open.close();
+	}
+});
+
 await test('a run has the bar, the canvas and the controls of the live page', async () => {
 	await drawn(page);
 	check(await page.$('header.bar .brand') && await page.$('.work .functions') && await page.$('#search'));

@@ -3,7 +3,7 @@
 
 import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { rounded, type FlameData } from './flame/data';
+import { drawnOnly, rounded, type FlameData } from './flame/data';
 import { boxCount, isGrey } from './flame/grey';
 import { FlameView } from './flame/view';
 import * as format from './format';
@@ -26,21 +26,21 @@ export interface CanvasProps {
 
 type Facts = [string, string][];
 
-function describeChange(d: FlameData, box: number, unit: string): Facts {
+function describeChange(d: FlameData, box: number, unit: string, drawn: string): Facts {
 	const [ownBefore, ownAfter] = d.ownSides(box), before = d.before![box], after = d.after![box];
 	const sides = (from: number, to: number) => `${format.value(rounded(from), unit)} → ${format.value(to, unit)}, ${format.change(to - rounded(from), unit)}`;
-	return [['total', sides(before, after)], ['of all', `${format.share(before, d.before![0])} → ${format.share(after, d.after![0])}`],
-		['self', sides(ownBefore, ownAfter)]];
+	return [[`total${drawn}`, sides(before, after)], ['of all', `${format.share(before, d.before![0])} → ${format.share(after, d.after![0])}`],
+		[`self${drawn}`, sides(ownBefore, ownAfter)]];
 }
 
 export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
 	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
-	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), calls = column?.name === 'calls', words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
+	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), calls = column?.name === 'calls', drawn = drawnOnly(column), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
 	if (d.before)
-		return { ...words, facts: describeChange(d, box, unit) };
+		return { ...words, facts: describeChange(d, box, unit, drawn) };
 	const facts: Facts = [
-		[calls ? 'with all below' : 'total', `${format.value(total, unit)} · ${format.share(total, d.total)}`],
-		grey ? ['click', 'to see what it is'] : [calls ? 'called' : about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
+		[calls ? 'with all below' : `total${drawn}`, `${format.value(total, unit)} · ${format.share(total, d.total)}`],
+		grey ? ['click', 'to see what it is'] : [calls ? 'called' : about.reverse ? 'end' : `self${drawn}`, `${format.value(self, unit)} · ${format.share(self, d.total)}`],
 	];
 	if (z > 0)
 		facts.push(['of zoomed', format.share(Math.min(total, d.width[z]), d.width[z])]);

@@ -3,7 +3,7 @@
 
 import type { TableAnswer } from './api';
 import { isSure } from './flame/chance';
-import { functionRows, rounded, type FlameData } from './flame/data';
+import { drawnOnly, functionRows, rounded, type FlameData } from './flame/data';
 import { ranks } from './flame/names';
 import * as format from './format';
 
@@ -80,7 +80,7 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 	const common = { names: rows.map((r) => r.name), places: rows.map((r) => d.place(r.frame)), chosen: group, atMost: new Set<number>() };
 	if (!d.before || !d.after) {
 		const metric = { group, unit, whole: d.width[within], sum: d.width[within], isChange: false };
-		return { ...common, metrics: kinds(group).map((kind) => ({ ...metric, kind, title: title(kind, group), values: rows.map((r) => r[kind]) })) };
+		return { ...common, metrics: kinds(group).map((kind) => ({ ...metric, kind, title: title(kind, group) + drawnOnly(column), values: rows.map((r) => r[kind]) })) };
 	}
 	const sides = [d.before, d.after].map((values) => {
 		const self: number[] = [], total: number[] = [];

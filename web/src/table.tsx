@@ -155,7 +155,8 @@ export function Table() {
 
 	const paper = onPaper.value, first = paper ? 0 : Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, paper ? PRINTED : Math.ceil((at + height) / HEIGHT) + AROUND);
 	useLayoutEffect(() => void (box.current!.scrollTop = at), [paper]);
-	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${format.isCount(mine.unit) ? format.columnName(r.chosen) : ''} · ` : '';
+	const mine = metrics[0], columns = metrics.length + 1, base = mine && mine.whole > mine.sum ? `, shares of ${format.value(mine.whole, mine.unit)}` : '';
+	const all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)}${format.isCount(mine.unit) ? ` ${format.columnName(r.chosen)}` : ''}${base} · ` : '';
 	const things = `${format.count(shown.length)} ${plural(thing(), shown.length)}`;
 
 	return <section class="functions" aria-label="Functions">

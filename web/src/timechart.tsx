@@ -29,7 +29,7 @@ function matchedWords(found: ChartSearch | undefined, call: ChartCall | null, pa
 
 // Whether the loaded boxes cover the visible part at its resolution.
 function suffices(d: FlameData, [from, to]: [number, number]): boolean {
-	const c = d.words.chart!, all = c.from_ns <= 0 && c.to_ns >= c.length_ns;
+	const c = d.words.chart!, all = IN_FILE || c.from_ns <= 0 && c.to_ns >= c.length_ns;
 	return c.from_ns <= from && (all || c.to_ns >= to) && c.to_ns - c.from_ns <= 4 * (to - from) + 1000;
 }
 
@@ -92,6 +92,13 @@ export function TimeChart() {
 				}, TELL_MS);
 			},
 		});
+		const show = (d: FlameData, source: string, window: [number, number] | null = null) => {
+			latest.current = d;
+			c.setBoxes(d, window);
+			setData(d);
+			setSearched(source);
+			setState('');
+		};
 		// Loads half a window more on each side, so that a small move needs no request.
 		const ask = async (window: [number, number] | null, text = sourceOf()) => {
 			running?.abort();
@@ -101,12 +108,8 @@ export function TimeChart() {
 				const d = await getChart(asked, part, Math.max(200, c.pixels * (part ? 2 : 1)), text, mine.signal);
 				if (running !== mine)
 					return;
-				const first = !latest.current, wanted = first ? readWindow(d.total) : null;
-				latest.current = d;
-				c.setBoxes(d, first ? wanted || [0, d.total] : null);
-				setData(d);
-				setSearched(source);
-				setState('');
+				const wanted = latest.current ? null : readWindow(d.total);
+				show(d, source, latest.current ? null : wanted || [0, d.total]);
 				if (wanted && !suffices(d, wanted))
 					await ask(wanted);
 			} catch (why) {
@@ -117,13 +120,21 @@ export function TimeChart() {
 				setState((why as Error).message);
 			}
 		};
+		// The answer has the call and the boxes around it.
 		const go = async (step: number) => {
-			const from = Math.ceil(c.shown[0]), isSeen = at && at.to_ns >= from && at.from_ns <= c.shown[1], begin = isSeen ? 0 : from;
+			const from = Math.ceil(c.shown[0]), isSeen = at && at.to_ns >= from && at.from_ns <= c.shown[1], begin = isSeen ? 0 : from, source = sourceOf();
 			try {
-				const d = await getChart(asked, { from: begin, to: begin + 1 }, 1, sourceOf(), stopped.signal, isSeen ? at!.number + step : step > 0 ? 1 : 0);
+				const d = await getChart(asked, { from: begin, to: begin + Math.ceil(c.shown[1] - c.shown[0]) }, Math.max(200, 2 * c.pixels), source, stopped.signal,
+					isSeen ? at!.number + step : step > 0 ? 1 : 0);
 				setCall(at = d.words.chart!.search?.call || null);
-				if (at)
-					c.showCall(at);
+				if (!at)
+					return;
+				running?.abort();
+				running = null;
+				show(d, source);
+				c.showCall(at);
+				if (!suffices(d, c.shown))
+					void ask(c.shown);
 			} catch (why) {
 				if (!stopped.signal.aborted)
 					setState((why as Error).message);

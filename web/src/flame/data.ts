@@ -14,6 +14,9 @@ export interface Column {
 	given?: number;			// before scaling, in a file
 }
 
+// Graphs cannot show values below zero, so their totals differ from those of tables. Shares have the same base.
+export const drawnOnly = (c?: Column): string => c && (c.whole ?? c.total) > c.total ? ' drawn' : '';
+
 export interface QueryStats {
 	samples: number;
 	series: number;

@@ -75,7 +75,7 @@ export class TimeView extends FlameView {
 		this.markCall();
 	}
 
-	// Shows a call, wide enough to be visible, and marks it.
+	// Shows a call, wide enough to be visible, and marks it. move_to_call() in src/render/chart_data.c follows these rules.
 	showCall(call: ChartCall): void {
 		const { from_ns: from, to_ns: to } = call, length = to - from, now = this.right - this.left, width = length * SEEN < now ? length * 30 : now;
 		this.call = call;
