@@ -20,7 +20,7 @@
 #define LEAST_NS	(NS_PER_SECOND / 20)
 #define SILENT_NS	(10 * NS_PER_SECOND)	/* how long a silent server is skipped by all queries but … */
 #define BRIEF_NS	(NS_PER_SECOND / 2)	/* … a check this short whether it is back */
-#define LEAST_BYTES	((size_t)5000)		/* of an answer that has begun, in ALIVE_NS: it is complete on the server by then */
+#define LEAST_BYTES	((size_t)5000)		/* minimum in ALIVE_NS once an answer has begun: it is complete on the server by then */
 #define READY_NS	(3 * NS_PER_SECOND)	/* limit of a readiness probe, which blocks the calling thread */
 #define ANSWER_MEMORY	(32u << 20)		/* the server buffers larger answers in a file */
 #define IDLE_MAX	64u

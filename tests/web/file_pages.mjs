@@ -1,4 +1,4 @@
-// What the tests of pages in files share: profiles, their pages as `strobe flamegraph` and `strobe diff` write them, a server with
+// Shared by the tests of pages in files: profiles, their pages as `strobe flamegraph` and `strobe diff` write them, a server with
 // the same runs, and one that hands out files under a policy. Arguments: STROBE [PICTURES].
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

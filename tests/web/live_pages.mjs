@@ -1,4 +1,4 @@
-// What the tests of the live page share: a store with known content behind a server, and ways to act on its page.
+// Shared by the tests of the live page: a store with known content behind a server, and ways to act on its page.
 
 import { drawn, launch, newPage, ready } from './browser.mjs';
 import { end, serve } from './lib.mjs';
