@@ -6,9 +6,15 @@
 
 #include "buf.h"
 #include "http_client.h"
+#include "suspects.h"
 #include "url.h"
 
 #define EXPORT_REQUEST_BYTES	((size_t)4 << 20)	/* approximate; receivers accept several times as much */
+
+/* The fate of one entry of a request that was accepted in part. */
+enum export_fate { EXPORT_STORED,
+		   EXPORT_REFUSED,
+		   EXPORT_RETRIED };
 
 /* The protocol-specific parts of an exporter. */
 struct export_kind {
@@ -20,6 +26,9 @@ struct export_kind {
 	ssize_t (*write)(const struct exporter *x, const struct batch *b, size_t first, size_t end, struct buf *out,
 			 struct err *err);		/* indices are in the exporter's order */
 	bool (*is_retried)(int status, const struct http_answer *a);
+	/* If an error names the entries that failed, sets the fates of all `n`, which begin as EXPORT_STORED, and returns
+	 * their number. NULL: errors name none. */
+	size_t (*read_failed)(const struct http_answer *a, size_t n, enum export_fate *fates);
 	/* Reads the receiver's error message or, with status 200, the number of profiles that it rejected. */
 	uint64_t (*read_answer)(const struct http_answer *a, int status, struct buf *ret_sentence);
 };
@@ -31,7 +40,12 @@ struct exporter {
 	const char *service, *tenant;		/* tenant: NULL: the one of each series */
 
 	/* used only by the sink's thread */
-	uint32_t *order;			/* entries of the batch in flight, grouped by tenant; NULL: no batch */
+	size_t at_once;				/* entries in one request that the receiver accepts; 0: unlimited … */
+	int64_t at_once_end_ns;			/* … after this time (monotonic) */
+	struct suspects suspects;
+	uint32_t *order;			/* entries of the batch in flight, grouped by tenant and, within that, suspects last;
+						 * NULL: no batch */
+	size_t suspects_at_once;		/* in one request of this batch */
 	size_t done;				/* entries of `order` that are finished */
 	bool accepted;				/* at least one request of the batch was accepted */
 	unsigned failures;			/* in a row */

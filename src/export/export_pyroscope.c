@@ -3,6 +3,7 @@
 
 #include "push_write.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static ssize_t write_pushes(const struct exporter *x, const struct batch *b, size_t first, size_t end, struct buf *out,
@@ -27,6 +28,26 @@ static bool push_is_retried(int status, const struct http_answer *a)
 	       (status == 409 && a->body.size && memmem(a->body.data, a->body.size, "\"aborted\"", 9));
 }
 
+/* Since 1.15 Pyroscope stores each series on its own, and joins the errors of the others, mostly with status 500:
+ * "push series with index 3 and id … failed: invalid_argument: …; push series with index 7 …". */
+static size_t push_read_failed(const struct http_answer *a, size_t n, enum export_fate *fates)
+{
+	static const char begin[] = "push series with index ", middle[] = " failed: ", refused[] = "invalid_argument";
+	const char *at = a->body.size ? a->body.data : "";
+	size_t count = 0;
+
+	while ((at = strstr(at, begin))) {
+		size_t index = strtoul(at += strlen(begin), NULL, 10);
+		const char *why = strstr(at, middle);
+
+		if (index >= n || !why)
+			return 0;
+		count += fates[index] == EXPORT_STORED;
+		fates[index] = strncmp(why + strlen(middle), refused, strlen(refused)) ? EXPORT_RETRIED : EXPORT_REFUSED;
+	}
+	return count;
+}
+
 static uint64_t push_read_answer(const struct http_answer *a, int status, struct buf *ret)
 {
 	if (!export_is_success(status) && a->body.size)
@@ -40,5 +61,6 @@ const struct export_kind export_pyroscope = {
 	.headers = { "Content-Type: application/proto", "Connect-Protocol-Version: 1", NULL },
 	.write = write_pushes,
 	.is_retried = push_is_retried,
+	.read_failed = push_read_failed,
 	.read_answer = push_read_answer,
 };

@@ -16,6 +16,8 @@
 #define PAUSE_MAX_NS	(60 * NS_PER_SECOND)
 #define RETRY_AFTER_MAX	3600			/* seconds that a receiver may ask for */
 #define SERVICE		"php"
+#define LARGE_NS	(600 * NS_PER_SECOND)	/* until larger requests are tried again */
+#define SUSPECT_REQUESTS	32u		/* requests of a batch for suspects of one tenant, about */
 
 /* Whether a request was accepted: proxies and gateways also answer 202 and 204. */
 bool export_is_success(int status)
@@ -44,6 +46,7 @@ const struct batch_entry *export_entry(const struct exporter *x, const struct ba
 
 struct tenant_entry {
 	const char *tenant;			/* "": no tenant */
+	bool is_suspect;
 	uint32_t entry;
 };
 
@@ -52,41 +55,58 @@ static int compare_tenants(const void *x, const void *y)
 	const struct tenant_entry *a = x, *b = y;
 	int by_name = strcmp(a->tenant, b->tenant);
 
-	return by_name ? by_name : (a->entry > b->entry) - (a->entry < b->entry);
+	if (by_name)
+		return by_name;
+	if (a->is_suspect != b->is_suspect)
+		return a->is_suspect ? 1 : -1;
+	return (a->entry > b->entry) - (a->entry < b->entry);
 }
 
-static void order_by_tenant(struct exporter *x, const struct batch *b)
+static void order_entries(struct exporter *x, const struct batch *b)
 {
 	_cleanup_(freep) struct tenant_entry *list = xcalloc(b->count + 1, sizeof(*list));
+	size_t suspects = 0;
 
 	x->order = xcalloc(b->count + 1, sizeof(*x->order));
 	for (uint32_t i = 0; i < b->count; i++) {
 		const char *tenant = tenant_of(x, &b->entries[i]);
 
-		list[i] = (struct tenant_entry){ tenant ? tenant : "", i };
+		list[i] = (struct tenant_entry){ tenant ? tenant : "", suspects_has(&x->suspects, &b->entries[i]), i };
+		suspects += list[i].is_suspect;
 	}
+	x->suspects_at_once = suspects / SUSPECT_REQUESTS + 1;
 	qsort(list, b->count, sizeof(*list), compare_tenants);
 	for (uint32_t i = 0; i < b->count; i++)
 		x->order[i] = list[i].entry;
 }
 
-/* Returns the end of the run of entries that have the tenant of the first one. */
-static size_t same_tenant(const struct exporter *x, const struct batch *b, size_t first)
+/* Returns the number of entries that one request may have. */
+static size_t most_at_once(const struct exporter *x, bool are_suspects)
+{
+	size_t most = are_suspects ? x->suspects_at_once : SIZE_MAX;
+
+	return x->at_once && x->at_once < most && clock_monotonic_ns() < x->at_once_end_ns ? x->at_once : most;
+}
+
+/* Returns the end of the run of entries that have the tenant of the first one, and are suspects if that is one. */
+static size_t end_of_request(const struct exporter *x, const struct batch *b, size_t first)
 {
 	const char *tenant = tenant_of(x, export_entry(x, b, first));
-	size_t end = first + 1;
+	bool is_suspect = suspects_has(&x->suspects, export_entry(x, b, first));
+	size_t end = first + 1, most = most_at_once(x, is_suspect);
 
-	while (end < b->count) {
+	while (end < b->count && end - first < most) {
 		const char *other = tenant_of(x, export_entry(x, b, end));
 
-		if (!tenant != !other || (tenant && strcmp(tenant, other)))
+		if (!tenant != !other || (tenant && strcmp(tenant, other)) ||
+		    is_suspect != suspects_has(&x->suspects, export_entry(x, b, end)))
 			break;
 		end++;
 	}
 	return end;
 }
 
-/* --- Requests --- */
+/* --- Pauses --- */
 
 /* Parses seconds or a date (RFC 9110, 10.2.3); -1: neither. */
 static int64_t retry_after_s(const char *value)
@@ -120,7 +140,8 @@ static void note_pause(struct exporter *x, const struct http_answer *a)
 	x->pause_end_ns = clock_monotonic_ns() + pause;
 }
 
-static void note_refused(struct exporter *x, const struct batch *b, size_t n, const char *why)
+/* Ends `n` entries that will not be sent again, and are not stored. */
+static void refuse(struct exporter *x, const struct batch *b, size_t n, const char *why)
 {
 	for (size_t i = x->done; i < x->done + n; i++) {
 		const struct profile *p = export_entry(x, b, i)->profile;
@@ -128,12 +149,107 @@ static void note_refused(struct exporter *x, const struct batch *b, size_t n, co
 
 		x->counters.refused_samples += column == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, column);
 	}
+	x->done += n;
 	x->counters.refused_requests++;
 	if (log_is_due(&x->say_refused_ns))
 		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
 }
 
-/* Returns 0 if the request is finished, accepted or not; -EAGAIN with a sentence if it must be retried. */
+static void accept(struct exporter *x, const struct batch *b, size_t n)
+{
+	for (size_t i = x->done; i < x->done + n; i++)
+		suspects_remove(&x->suspects, export_entry(x, b, i));
+	x->done += n;
+	x->accepted = true;
+}
+
+static void suspect(struct exporter *x, const struct batch *b, size_t n)
+{
+	for (size_t i = x->done; i < x->done + n; i++)
+		suspects_add(&x->suspects, export_entry(x, b, i));
+}
+
+static int retry(struct exporter *x, int status, const struct http_answer *a, const char *said, struct err *err)
+{
+	x->counters.retried_requests++;
+	note_pause(x, a);
+	return err_set(err, -EAGAIN, "%s answered %d%s%.200s", x->url.shown, status, *said ? ": " : "", said);
+}
+
+/* --- Answers --- */
+
+/* Moves the entries of this fate to the front, behind `from`. Returns their number. */
+static size_t move_fate(uint32_t *order, enum export_fate *fates, size_t from, size_t n, enum export_fate fate)
+{
+	size_t at = from;
+
+	for (size_t i = from; i < n; i++) {
+		uint32_t entry = order[i];
+		enum export_fate of = fates[i];
+
+		if (of != fate)
+			continue;
+		order[i] = order[at];
+		fates[i] = fates[at];
+		order[at] = entry;
+		fates[at++] = of;
+	}
+	return at - from;
+}
+
+/* Sends only those entries again that may be stored later, if the request was accepted in part. */
+static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enum export_fate *fates, int status,
+			const struct http_answer *a, const char *said, struct err *err)
+{
+	uint32_t *order = x->order + x->done;
+	size_t stored = move_fate(order, fates, 0, n, EXPORT_STORED);
+	size_t refused = move_fate(order, fates, stored, n, EXPORT_REFUSED);
+
+	if (stored)
+		accept(x, b, stored);
+	if (refused) {
+		suspect(x, b, refused);
+		err_set(err, -EINVAL, "it answered %d: %.200s", status, said);
+		refuse(x, b, refused, err->text);
+	}
+	if (stored + refused < n)
+		return retry(x, status, a, said, err);
+	x->failures = 0;
+	return 0;
+}
+
+/* Whether the reason may be one entry of several. */
+static bool is_of_content(int status)
+{
+	return status == 400 || status == 422;
+}
+
+static int handle_error(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a,
+			const char *said, struct err *err)
+{
+	_cleanup_(freep) enum export_fate *fates = xcalloc(n, sizeof(*fates));
+
+	if (x->kind->read_failed && x->kind->read_failed(a, n, fates))
+		return handle_parts(x, b, n, fates, status, a, said, err);
+	if (x->kind->is_retried(status, a))
+		return retry(x, status, a, said, err);
+	x->failures = 0;
+	err_set(err, -EINVAL, "it answered %d%s%.200s", status, *said ? ": " : "", said);
+	/* Receivers refuse bodies that are too large before they read them. */
+	if (status == 413 && n > 1) {
+		x->counters.retried_requests++;
+		x->at_once = n / 2;
+		x->at_once_end_ns = clock_monotonic_ns() + LARGE_NS;
+		return 0;
+	}
+	if (is_of_content(status))
+		suspect(x, b, n);
+	refuse(x, b, n, err->text);
+	return 0;
+}
+
+/* Returns 0 if the entries are finished, accepted or not, or go into smaller requests; -EAGAIN with a sentence if they
+ * must be sent again later. */
 static int handle_answer(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = { 0 };
@@ -141,23 +257,17 @@ static int handle_answer(struct exporter *x, const struct batch *b, size_t n, in
 
 	buf_init(&said);
 	left_out = x->kind->read_answer(a, status, &said);
-	if (!export_is_success(status) && x->kind->is_retried(status, a)) {
-		x->counters.retried_requests++;
-		note_pause(x, a);
-		return err_set(err, -EAGAIN, "%s answered %d%s%.200s", x->url.shown, status, said.size ? ": " : "", said.size ? said.data : "");
-	}
-	x->failures = 0;
 	x->counters.left_out_profiles += left_out;
-	if (export_is_success(status)) {
-		x->accepted = true;
-		if (left_out && log_is_due(&x->say_refused_ns))
-			log_error("%s rejected %llu profile%s: %s", x->url.shown, (unsigned long long)left_out, left_out == 1 ? "" : "s", said.data);
-		return 0;
-	}
-	err_set(err, -EINVAL, "it answered %d%s%.200s", status, said.size ? ": " : "", said.size ? said.data : "");
-	note_refused(x, b, n, err->text);
+	if (!export_is_success(status))
+		return handle_error(x, b, n, status, a, said.size ? said.data : "", err);
+	x->failures = 0;
+	accept(x, b, n);
+	if (left_out && log_is_due(&x->say_refused_ns))
+		log_error("%s rejected %llu profile%s: %s", x->url.shown, (unsigned long long)left_out, left_out == 1 ? "" : "s", said.data);
 	return 0;
 }
+
+/* --- Requests --- */
 
 static int send_request(struct exporter *x, const struct batch *b, size_t n, const struct buf *body, struct err *err)
 {
@@ -198,15 +308,11 @@ static int send_some(struct exporter *x, const struct batch *b, struct err *err)
 	int r = 0;
 
 	buf_init(&body);
-	n = x->kind->write(x, b, x->done, same_tenant(x, b, x->done), &body, err);
-	if (n < 0) {
-		note_refused(x, b, 1, err->text);
-		n = 1;
-	} else {
+	n = x->kind->write(x, b, x->done, end_of_request(x, b, x->done), &body, err);
+	if (n < 0)
+		refuse(x, b, 1, err->text);
+	else
 		r = send_request(x, b, (size_t)n, &body, err);
-	}
-	if (r >= 0)
-		x->done += (size_t)n;
 	return r;
 }
 
@@ -221,7 +327,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	if (now < x->pause_end_ns)
 		return err_set(err, -EAGAIN, "%s; retrying in %lld s", x->why, (long long)((x->pause_end_ns - now) / NS_PER_SECOND + 1));
 	if (!x->order)
-		order_by_tenant(x, b);
+		order_entries(x, b);
 	while (x->done < b->count && r >= 0)
 		r = send_some(x, b, err);
 	if (r < 0) {
@@ -244,6 +350,7 @@ struct exporter *exporter_close(struct exporter *x)
 		return NULL;
 	http_client_free(x->client);
 	url_done(&x->url);
+	suspects_done(&x->suspects);
 	free(x->order);
 	free(x);
 	return NULL;
@@ -284,6 +391,7 @@ int exporter_open(const char *url, struct exporter **ret, struct err *err)
 	struct exporter *x = xcalloc(1, sizeof(*x));
 	int r;
 
+	suspects_init(&x->suspects);
 	x->kind = strncmp(url, "otlp:", 5) ? &export_pyroscope : &export_otlp;
 	r = url_parse(url, &x->kind->url, &x->url, err);
 	if (r >= 0)

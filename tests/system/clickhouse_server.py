@@ -121,7 +121,20 @@ class ClickHouse:
         return f'127.0.0.1:{self.port}'
 
     def pause(self):
+        """Until its main thread has run once more, which takes long on a busy machine, the other threads go on to answer."""
         self.process.send_signal(signal.SIGSTOP)
+        if not wait_for(self.is_stopped):
+            raise RuntimeError('clickhouse-server did not stop')
+
+    def is_stopped(self):
+        states = set()
+        for thread in os.listdir(f'/proc/{self.process.pid}/task'):
+            try:
+                with open(f'/proc/{self.process.pid}/task/{thread}/stat') as f:
+                    states.add(f.read().rsplit(')', 1)[1].split()[0])
+            except OSError:
+                pass            # the thread has ended
+        return states == {'T'}
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)

@@ -1,5 +1,6 @@
 """Sinks that are receivers of others, otlp:// and pyroscope://: one request per tenant, what an answer means, and what is said of errors."""
 import gzip
+import hashlib
 import http.server
 import subprocess
 import threading
@@ -13,7 +14,8 @@ from pushes import metric, push
 
 
 class Receiver:
-    """Answers each POST as `answers` says, of which the last one stays; keeps the time, the tenant and the body of each."""
+    """Answers each POST as `answers` says, of which the last one stays, and may be a function of the body; keeps the time, the tenant and
+    the body of each."""
 
     def __init__(self, *answers):
         self.answers, self.requests, self.bodies = list(answers), [], []
@@ -29,13 +31,14 @@ class Receiver:
                 if not answer:
                     self.close_connection = True
                     return
-                status, headers = answer
+                status, headers, text = (*(answer(outer.bodies[-1]) if callable(answer) else answer), b'')[:3]
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
                 if status != 204:
-                    self.send_header('Content-Length', '0')
+                    self.send_header('Content-Length', str(len(text)))
                 self.end_headers()
+                self.wfile.write(text)
 
             def log_message(self, *_):
                 pass
@@ -167,6 +170,75 @@ def a_store_beside_a_failing_receiver_is_shown_to_have_everything():
         check('3 samples handed = 3 stored + 0 queued' in text and '3 samples handed = 0 stored + 3 queued' in text, text)
         text = subprocess.run([STROBE, 'doctor', '--url', daemon.url], capture_output=True, text=True).stdout
         check(f'3 received, 3 stored in {store["url"]}, 0 stored in otlp://{r.at}' in text, text)
+
+
+def services_of(body):
+    """The values of service_name of a request to Pyroscope, in order."""
+    series = [list(fields(s)) for _, s in fields(body)]
+    labels = [dict(zip(*[iter(part for _, part in fields(pair))] * 2)) for s in series for n, pair in s if n == 1]
+    return [pair[b'service_name'].decode() for pair in labels if b'service_name' in pair]
+
+
+@test
+def what_pyroscope_stored_of_a_request_is_not_sent_again():
+    """Each series is stored on its own since 1.15; the answer names the others by their place."""
+    stored, held_up = [], []
+
+    def judge(body):
+        errors = []
+        for i, service in enumerate(services_of(body)):
+            why = 'invalid_argument: it is refused' if service.startswith('bad') else ''
+            if service.startswith('late') and service not in held_up:
+                held_up.append(service)
+                why = 'unavailable: no segment writer'
+            if why:
+                errors.append(f'push series with index {i} and id  failed: {why}')
+            else:
+                stored.append(service)
+        text = f'{len(errors)} errors: ' * (len(errors) > 1) + '; '.join(errors)
+        return (500, {'Content-Type': 'application/json'}, f'{{"code":"unknown","message":"{text}"}}'.encode()) if errors else (200, {})
+    with Receiver(judge) as r, Directory() as d, Daemon(d, '--to', f'pyroscope://{r.at}') as daemon:
+        names = [f'{kind}{i}' for i in range(9) for kind in ('good', 'bad', 'late')]
+        for name in names:
+            check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
+        check(wait_for(lambda: len(stored) == 18 and not sink(daemon)['samples']['queued'], 60), f'{stored} {sink(daemon)}')
+        check(sorted(stored) == sorted(name for name in names if not name.startswith('bad')), f'each one once: {sorted(stored)}')
+        check(metric(daemon, 'strobe_export_refused_samples_total') + sink(daemon)['samples']['dropped']['rejected'] >= 9, 'the others are counted')
+        check(metric(daemon, 'strobe_export_refused_samples_total') == 9, 'and only they')
+
+
+@test
+def a_series_that_is_refused_takes_no_others_with_it_for_long():
+    for scheme in 'otlp', 'pyroscope':
+        of = {'otlp': gzip.decompress, 'pyroscope': bytes}[scheme]
+
+        def judge(body):
+            return (400, {}) if b'bad-one' in of(body) else (200, {})
+        with Receiver(judge) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
+            refused = []
+            for turn in range(1, 9):
+                before, requests = metric(daemon, 'strobe_export_refused_samples_total'), len(r.requests)
+                names = [f'service{i}' for i in range(99)] + ['bad-one']
+                for name in names:
+                    check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
+                finished = lambda of: of['handed'] == 100 * turn and not of['queued']
+                check(wait_for(lambda: finished(sink(daemon)['samples']), 30), f'{sink(daemon)}')
+                refused.append(metric(daemon, 'strobe_export_refused_samples_total') - before)
+                check(len(r.requests) - requests < 150, f'in few requests: {len(r.requests) - requests}')
+            check(refused[-1] == refused[-2] == 1, f'{scheme}: in the end it is refused alone: {refused}')
+            check(sum(refused) < 300, f'{scheme}: and soon: {refused}')
+
+
+@test
+def a_body_that_is_too_large_is_sent_in_parts():
+    for scheme in 'otlp', 'pyroscope':
+        with Receiver(lambda body: (413, {}) if len(body) > 30000 else (200, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
+            for i in range(40):
+                lines = ''.join(f'main;{hashlib.sha256(f"{i} {k}".encode()).hexdigest()} 1\n' for k in range(60))
+                check(push(daemon, lines.encode(), f'service{i}.cpu')[0] == 200, 'accepted')
+            check(wait_for(lambda: sink(daemon)['samples']['stored'] == 2400, 60), f'{scheme}: {sink(daemon)}')
+            check(metric(daemon, 'strobe_export_refused_samples_total') == 0, f'{scheme}: none is refused')
+            check(any(len(body) > 30000 for body in r.bodies), f'{scheme}: some were too large')
 
 
 main()
