@@ -2,8 +2,10 @@
  *
  * One statement walks the index of the sort order and returns ids, another one reads the row of each: if sorting is
  * needed it moves only ids, and the walk stops once the list is long enough. */
+#include "map.h"
 #include "mem.h"
 #include "run_cursor.h"
+#include "run_kind.h"
 #include "run_totals.h"
 #include "series.h"
 #include "sqlite_error.h"
@@ -48,6 +50,61 @@ static void get_place(sqlite3_stmt *ids, const struct order *o, struct run_curso
 	ret->n = bytes && ret->n <= RUN_KEY_MAX ? ret->n : 0;
 	if (ret->n)
 		memcpy(ret->bytes, bytes, ret->n);
+}
+
+/* --- The latest run of each kind --- */
+
+/* In a file with more kinds, a list reaches its limit before it has read many runs. */
+#define KINDS_MAX	"20000"
+
+/* The kinds of a file, found one after another in the index of kinds. */
+#define KINDS_SQL								\
+	"WITH RECURSIVE k(kind) AS (SELECT min(kind) FROM run UNION ALL "	\
+	"SELECT (SELECT min(kind) FROM run WHERE kind > k.kind) FROM k WHERE k.kind IS NOT NULL LIMIT " KINDS_MAX ") "
+
+/* Whether a condition on this label holds for all runs of a kind or for none. */
+static bool label_is_of_kinds(const char *key)
+{
+	return !label_is_of_runs(key, strlen(key));
+}
+
+static bool asks_only_of_kinds(const struct store_run_query *q)
+{
+	if (q->id || q->id_part || q->url_part || q->text)
+		return false;
+	for (size_t i = 0; i < q->filter_count; i++)
+		if (!label_is_of_kinds(q->filters[i].key))
+			return false;
+	for (size_t i = 0; i < q->condition_count; i++)
+		for (size_t k = 0; k < q->conditions[i].key_count; k++)
+			if (!label_is_of_kinds(q->conditions[i].keys[k]))
+				return false;
+	return true;
+}
+
+/* Whether the latest run of each kind answers the query. */
+static bool is_by_kind(const struct runs_file *f, const struct store_run_query *q)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+
+	if (!q->distinct || f->schema < 3 || !asks_only_of_kinds(q) ||
+	    sqlite_prepare(f->db, KINDS_SQL "SELECT count(*) < " KINDS_MAX " FROM k", f->path, &s, NULL) < 0)
+		return false;
+	return sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+}
+
+/* The join is ordered by hand: SQLite might walk all runs by their start and look for each among the ids. */
+static void put_kinds_sql(const struct store_run_query *q, struct buf *sql)
+{
+	buf_puts(sql, KINDS_SQL "SELECT r.id, r.start_ns FROM k CROSS JOIN run r WHERE r.id = (SELECT id FROM run WHERE kind = k.kind");
+	if (q->from_ns)
+		buf_puts(sql, " AND start_ns >= :from");
+	if (q->to_ns)
+		buf_puts(sql, " AND start_ns < :to");
+	buf_puts(sql, " ORDER BY start_ns DESC, id DESC LIMIT 1)");
+	if (q->source)
+		buf_puts(sql, " AND r.source = :source");
+	buf_puts(sql, " ORDER BY 2 DESC, 1 DESC");
 }
 
 /* --- Ids, in the order --- */
@@ -103,7 +160,10 @@ static int prepare_ids(struct runs_file *f, const struct store_run_query *q, con
 	int rc;
 
 	buf_init(&sql);
-	put_sql(f, q, &sql);
+	if (is_by_kind(f, q))
+		put_kinds_sql(q, &sql);
+	else
+		put_sql(f, q, &sql);
 	rc = sqlite_prepare(f->db, sql.data, f->path, ret, err);
 	if (rc < 0)
 		return rc;
@@ -244,34 +304,33 @@ static void add(struct store_runs *runs, size_t *capacity, sqlite3_stmt *row)
 
 /* --- One of each --- */
 
-/* Appends the labels, which are joined by commas, without those that differ between all runs. */
-static void put_common_labels(const char *labels, struct buf *out)
+static struct str bytes_of(sqlite3_stmt *row, int column)
 {
-	while (*labels) {
-		size_t n = strcspn(labels, ","), key = strcspn(labels, "=,");
+	const void *bytes = sqlite3_column_blob(row, column);
 
-		if (!label_is_of_runs(labels, key)) {
-			buf_put(out, labels, n);
-			buf_putc(out, ',');
-		}
-		labels += n + (labels[n] == ',');
-	}
+	return (struct str){ bytes ? bytes : "", (size_t)sqlite3_column_bytes(row, column) };
 }
 
-static bool is_seen(sqlite3_stmt *row, struct intern *seen)
-{
-	const char *source = (const char *)sqlite3_column_text(row, ROW_SOURCE), *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);
-	_cleanup_(buf_done) struct buf key = { 0 };
-	struct store_run totals = { .total_count = 0 };
-	uint32_t before = seen->count;
+/* The kinds of the runs that were listed. */
+struct kinds {
+	struct map seen;
+	struct buf spare;
+};
 
-	buf_init(&key);
-	buf_put(&key, source ? source : "", source ? strlen(source) + 1 : 1);
-	put_common_labels(labels ? labels : "", &key);
-	run_totals_get(sqlite3_column_blob(row, ROW_TOTALS), (size_t)sqlite3_column_bytes(row, ROW_TOTALS), &totals);
-	for (size_t i = 0; i < totals.total_count; i++)
-		buf_printf(&key, "%s %s,", totals.totals[i].name, totals.totals[i].unit);
-	return intern_add(seen, key.data, key.size) < before;
+static void kinds_done(struct kinds *k)
+{
+	map_done(&k->seen);
+	buf_done(&k->spare);
+}
+
+static bool is_seen(sqlite3_stmt *row, struct kinds *k)
+{
+	int64_t kind = run_kind_of(bytes_of(row, ROW_SOURCE), bytes_of(row, ROW_LABELS), bytes_of(row, ROW_TOTALS), &k->spare);
+	uint32_t *place = map_slot(&k->seen, (uint64_t)kind);
+	bool seen = *place != MAP_NONE;
+
+	*place = 1;
+	return seen;
 }
 
 /* --- Rows --- */
@@ -279,20 +338,20 @@ static bool is_seen(sqlite3_stmt *row, struct intern *seen)
 static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, const struct store_run_query *q,
 		     struct store_runs *ret, struct err *err)
 {
-	_cleanup_(intern_done) struct intern seen = { 0 };
+	_cleanup_(kinds_done) struct kinds kinds = { 0 };
 	const struct order *o = &orders[q->order];
 	struct run_cursor last = { 0 };
 	size_t capacity = 0;
 	int rc;
 
-	intern_init(&seen);
-
+	map_init(&kinds.seen);
+	buf_init(&kinds.spare);
 	while ((rc = sqlite3_step(ids)) == SQLITE_ROW && !*ret->next) {
 		ret->examined++;
 		rc = find_row(f, row, sqlite3_column_int64(ids, 0), err);
 		if (rc < 0)
 			return rc;
-		if (is_wanted(row, q) && (!q->distinct || !is_seen(row, &seen))) {
+		if (is_wanted(row, q) && (!q->distinct || !is_seen(row, &kinds))) {
 			assert(ret->count <= q->limit);
 			if (ret->count == q->limit)
 				run_cursor_format(&last, o->type == KEY_NUMBER, ret->next);
