@@ -66,7 +66,7 @@ def main():
         for name, fields in calls:
             taken = [ask(daemon, name.split(',')[0], fields) for _ in range(TIMES)]
             took, size = statistics.median(t for t, _ in taken), len(taken[0][1])
-            print(f'grafana: {name}\t{took * 1000:.0f}\tms\t{size / 1000:.0f} kB, a day of {SAMPLES:,} samples', flush=True)
+            print(f'grafana: {name}\t{took * 1000:.0f}\tms\t{size / 1000:.0f} kB, a day of {SAMPLES:,} samples and {RUNS:,} runs', flush=True)
     shutil.rmtree(WORK, ignore_errors=True)
 
 
