@@ -344,6 +344,74 @@ TEST(one_run_of_each_kind_is_found_without_reading_the_others)
 	fixture_remove(directory);
 }
 
+/* Adds runs of many hosts at once; only the first `few` of them are of web7. */
+static void add_many(struct store *s, int count, int few)
+{
+	struct store_new_run *runs = xcalloc((size_t)count, sizeof(*runs));
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_(freep) char *labels = xasprintf("source=s,id=%d,host=web%d", i, i < few ? 7 : 100 + i % 50);
+		struct profile *p = profile_new();
+
+		CHECK_INT(labels_parse(labels, &p->labels, NULL), 0);
+		profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "f", 1 }, (struct str){ "", 0 }, 0)),
+			    profile_column(p, "calls", "count"), 1);
+		p->start_ns = NOON + i * SECOND;
+		p->end_ns = p->start_ns + 1;
+		runs[i].profile = p;
+	}
+	CHECK_INT(store_add_runs(s, runs, (size_t)count, NOON, NULL), 0);
+	for (int i = 0; i < count; i++)
+		profile_free((struct profile *)runs[i].profile);
+	free(runs);
+}
+
+static bool is_web7(const void *data, const char *value)
+{
+	return !strcmp(value, "web7");
+}
+
+/* Lists pages of three runs, and checks that few runs are read for each. */
+static void check_pages(struct store *s, struct store_run_query q, const char *expected)
+{
+	_cleanup_(buf_done) struct buf ids = { 0 };
+	char after[STORE_RUNS_NEXT] = "";
+	struct store_runs runs = { 0 };
+
+	buf_init(&ids);
+	q.limit = 3;
+	q.after = after;
+	do {
+		CHECK_INT(store_list_runs(s, &q, &runs, NULL), 0);
+		for (size_t i = 0; i < runs.count; i++)
+			buf_printf(&ids, "%s ", runs.items[i].id);
+		buf_puts(&ids, *runs.next ? "/ " : "");
+		CHECK(runs.examined < 6000);
+		snprintf(after, sizeof(after), "%s", runs.next);
+		store_runs_done(&runs);
+	} while (*after);
+	CHECK_STR(ids.size ? ids.data : "", expected);
+}
+
+TEST(runs_with_a_rare_label_are_found_by_their_kind)
+{
+	static const char *const host[] = { "host" };
+	const struct store_run_condition web7 = { .keys = host, .key_count = 1, .otherwise = "", .holds = is_web7 };
+	const struct label_filter also = { "host", "web7", LABEL_IS }, none = { "host", "web8", LABEL_IS };
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL);
+
+	add_many(s, 12000, 7);
+	check_pages(s, (struct store_run_query){ .conditions = &web7, .condition_count = 1 }, "6 5 4 / 3 2 1 / 0 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .order = STORE_RUNS_BY_CALLS }, "6 5 4 / 3 2 1 / 0 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .from_ns = NOON + 5 * SECOND, .source = "s" }, "6 5 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .id_part = "4" }, "4 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .total_part = "wall" }, "");
+	check_pages(s, (struct store_run_query){ .filters = &none, .filter_count = 1 }, "");
+	store_close(s);
+	fixture_remove(directory);
+}
+
 TEST(kinds_are_added_to_a_file_of_an_older_strobe_by_the_next_writer)
 {
 	char *directory = fixture_directory();
