@@ -21,7 +21,8 @@
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME]	NAME: only this measurement, such as store_relays
  *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
  *	store_bench [-n SAMPLES] -o burst -u URL	the burst in such a store
- *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
+ *	store_bench [-n SAMPLES] [-w SECONDS] [-l] [-r RUNS] -k STORE	writes the fleet's day into a store that stays, with -l with lines, with
+ *								-r also runs, spread over the day, and ends
  *
  * The series of a batch share their stacks, as where all sinks are stores; with -p each has a profile of its own.
  *
@@ -50,6 +51,8 @@
 #define RELAYS_CATCH_UP	10u
 #define BURST_HOSTS	2000u
 #define BURST_RATE	250000u				/* samples per second, each second a batch */
+#define RUN_STACKS	6u				/* in each run */
+#define RUNS_AT_ONCE	500u				/* committed together */
 
 static uint64_t random_state = 88172645463325252ull;
 
@@ -501,7 +504,53 @@ static void run(const char *base, const struct day *d, const struct load *l)
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void keep(const char *directory, const struct day *d, const struct load *l)
+/* --- Runs --- */
+
+/* A traced request: its labels are those of a host and an entry point, and ids of its own. The caller frees. */
+static struct profile *make_run(const struct day *d, unsigned hosts, size_t i, size_t count)
+{
+	static const char *const columns[][2] = { { "calls", "count" }, { "wall_ns", "nanoseconds" }, { "cpu_ns", "nanoseconds" }, { "memory_bytes", "bytes" }, { "peak_memory_bytes", "bytes" } };
+	const struct stack *first = draw_stack(d);
+	struct profile *p = profile_new();
+	char labels[256];
+
+	snprintf(labels, sizeof(labels), "source=site,id=%zu,url=/page/%llu,entry=entry%u,host=web%llu,method=%s,sapi=fpm-fcgi,span_id=%016llx,"
+					 "trace_id=%032llx",
+		 i, (unsigned long long)next_random() % 5000, first->entry, (unsigned long long)next_random() % hosts,
+		 next_random() % 10 ? "GET" : "POST", (unsigned long long)next_random(), (unsigned long long)next_random());
+	if (labels_parse(labels, &p->labels, NULL) < 0)
+		abort();
+	for (size_t k = 0; k < RUN_STACKS; k++) {
+		const struct stack *s = k ? draw_stack(d) : first;
+		uint32_t node = PROFILE_ROOT;
+
+		for (uint32_t f = 0; f < s->depth; f++)
+			node = profile_child(p, node, profile_frame(p, (struct str){ d->names[s->frames[f]], strlen(d->names[s->frames[f]]) }, (struct str){ "", 0 }, 0));
+		for (size_t c = 0; c < ARRAY_SIZE(columns); c++)
+			profile_add(p, node, profile_column(p, columns[c][0], columns[c][1]), (int64_t)(next_random() % 30000000));
+	}
+	p->start_ns = DAY_START + (int64_t)((double)i / (double)count * (double)NS_PER_DAY);
+	p->end_ns = p->start_ns + (int64_t)(next_random() % NS_PER_SECOND);
+	return p;
+}
+
+static void write_runs(struct store *s, const struct day *d, unsigned hosts, size_t count)
+{
+	struct store_new_run runs[RUNS_AT_ONCE];
+	struct err err = { 0 };
+
+	for (size_t done = 0, n; done < count; done += n) {
+		n = count - done < RUNS_AT_ONCE ? count - done : RUNS_AT_ONCE;
+		for (size_t i = 0; i < n; i++)
+			runs[i] = (struct store_new_run){ .profile = make_run(d, hosts, done + i, count) };
+		if (store_add_runs(s, runs, n, DAY_START + NS_PER_DAY, &err) < 0)
+			fail(&err);
+		for (size_t i = 0; i < n; i++)
+			profile_free((struct profile *)runs[i].profile);
+	}
+}
+
+static void keep(const char *directory, const struct day *d, const struct load *l, size_t runs)
 {
 	static const struct store_limits none = { 0, 0 };
 	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
@@ -511,6 +560,7 @@ static void keep(const char *directory, const struct day *d, const struct load *
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
 	write_load(s, d, l);
+	write_runs(s, d, l->hosts, runs);
 	if (store_maintain(s, &none, DAY_START + NS_PER_DAY + 3600 * NS_PER_SECOND, &err) < 0)
 		fail(&err);
 	store_close(s);
@@ -549,12 +599,12 @@ int main(int argc, char **argv)
 {
 	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *only = NULL, *url = NULL;
 	unsigned seconds = 10;
-	size_t samples = 3000000, windows;
+	size_t samples = 3000000, runs = 0, windows;
 	bool lines = false, apart = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:k:lpo:u:")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:lpo:r:u:")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
@@ -565,6 +615,8 @@ int main(int argc, char **argv)
 			kept = optarg;
 		else if (option == 'o')
 			only = optarg;
+		else if (option == 'r')
+			runs = strtoul(optarg, NULL, 10);
 		else if (option == 'u')
 			url = optarg;
 		else if (option == 'l')
@@ -575,13 +627,13 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-p] [-o NAME | -u URL | [-l] -k STORE]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-p] [-o NAME | -u URL | [-l] [-r RUNS] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
 	windows = 86400 / seconds;
 	if (kept)
-		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false, apart });
+		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false, apart }, runs);
 	else if (url && only) {
 		const struct load l = burst("clickhouse_burst", samples, apart);
 

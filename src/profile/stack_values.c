@@ -1,6 +1,7 @@
 /* stack_values.c: converts profiles to values, and prunes values into a profile. */
 #include "stack_values.h"
 
+#include "map.h"
 #include "mem.h"
 #include "saturate.h"
 
@@ -77,12 +78,38 @@ static uint32_t child_like(struct profile *to, uint32_t parent, const struct sta
 	return profile_child_at(to, parent, profile_frame(to, f.name, f.file, f.line), v->node_lines ? v->node_lines[node] : 0);
 }
 
+/* Replaces the total of each node by that of its function below the same callers, whatever their lines. Returns the smallest
+ * total that is kept. */
+static int64_t add_up_lines(const struct stack_values *v, int64_t *totals, uint32_t max)
+{
+	_cleanup_(freep) uint32_t *functions = xmalloc(v->node_count * sizeof(*functions));
+	_cleanup_(freep) int64_t *sums = xcalloc(v->node_count, sizeof(*sums));
+	_cleanup_(map_done) struct map known = { 0 };
+	uint32_t count = 1;
+
+	map_init(&known);
+	functions[PROFILE_ROOT] = PROFILE_ROOT;
+	for (uint32_t n = 0; n < v->node_count; n++) {
+		if (n != PROFILE_ROOT) {
+			uint32_t *place = map_slot(&known, map_pair(functions[v->parents[n]], v->node_frames[n]));
+
+			if (*place == MAP_NONE)
+				*place = count++;
+			functions[n] = *place;
+		}
+		saturating_add(&sums[functions[n]], totals[n]);
+	}
+	for (uint32_t n = 0; n < v->node_count; n++)
+		totals[n] = sums[functions[n]];
+	return count <= max ? INT64_MIN : profile_least_kept(sums, NULL, count, max / 2);
+}
+
 struct profile *stack_values_prune(const struct stack_values *v, uint32_t max)
 {
 	_cleanup_(freep) int64_t *totals = totals_of(v);
 	_cleanup_(freep) uint32_t *nodes = xmalloc(v->node_count * sizeof(*nodes));
 	_cleanup_(freep) bool *cut = xcalloc(v->node_count, sizeof(*cut));
-	int64_t least = profile_least_kept(totals, NULL, v->node_count, max / 2);
+	int64_t least = v->node_lines ? add_up_lines(v, totals, max) : profile_least_kept(totals, NULL, v->node_count, max / 2);
 	struct profile *to = profile_new();
 	uint32_t column = profile_column(to, "values", ""), pruned = profile_pruned_frame(to);
 

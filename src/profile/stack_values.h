@@ -39,7 +39,8 @@ void stack_values_done(struct stack_values *v);
 
 struct stack_frame stack_values_frame(const struct stack_values *v, uint32_t frame);
 
-/* Like profile_prune, by the value, which becomes the only column. The caller frees. */
+/* Like profile_prune, by the value, which becomes the only column. Where values have lines, `max` counts functions, each with
+ * all its lines, so that lines leave no less room for functions; if all fit, nothing is pruned. The caller frees. */
 struct profile *stack_values_prune(const struct stack_values *v, uint32_t max);
 
 #endif

@@ -653,6 +653,46 @@ TEST(values_are_pruned_as_their_profile_is)
 	profile_free(p);
 }
 
+/* The functions of wide_profile, each of which ran at some lines. */
+static struct profile *with_lines(const struct profile *p, uint32_t lines)
+{
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count * lines, sizeof(*nodes));
+	struct profile *to = profile_new();
+	uint32_t column = profile_column(to, "samples", "count");
+
+	profile_keep_lines(to, true);
+	for (uint32_t n = 1; n < p->node_count; n++)
+		for (uint32_t i = 0; i < lines; i++) {
+			uint32_t parent = p->parents[n] ? nodes[p->parents[n] * lines + i] : PROFILE_ROOT;
+
+			nodes[n * lines + i] = profile_child_at(to, parent, profile_frame(to, profile_name(p, p->node_frames[n]), S(""), 0), i + 1);
+			profile_add(to, nodes[n * lines + i], column, p->columns[0].self[n]);
+		}
+	return to;
+}
+
+TEST(lines_take_no_room_from_functions)
+{
+	struct profile *p = wide_profile(1000), *lined = with_lines(p, 4);
+	struct stack_values few = stack_values_of(p, 0), many = stack_values_of(lined, 0);
+
+	for (uint32_t most = 2; most < p->node_count; most += most / 2) {
+		struct profile *a = stack_values_prune(&few, most), *b = stack_values_prune(&many, most);
+
+		CHECK_INT(b->frame_count, a->frame_count);	/* each function has a name of its own */
+		CHECK_INT(profile_sum(b, 0), 4 * profile_sum(a, 0));
+		profile_free(a);
+		profile_free(b);
+	}
+	profile_free(p);
+	p = stack_values_prune(&many, lined->node_count / 4 + 1);
+	CHECK_INT(p->node_count, lined->node_count);		/* all functions fit */
+	stack_values_done(&few);
+	stack_values_done(&many);
+	profile_free(p);
+	profile_free(lined);
+}
+
 TEST(what_is_kept_is_what_has_most)
 {
 	int64_t totals[1000];

@@ -1,5 +1,6 @@
 /* test_flame_arrays.c: compares arrays with Pyroscope's, and rebuilds the tree as clients do. */
 #include "flame_arrays.h"
+#include "mem.h"
 #include "protobuf.h"
 #include "test.h"
 #include "test_random.h"
@@ -67,6 +68,27 @@ static struct profile *four_stacks(void)
 TEST(four_stacks_are_the_arrays_that_pyroscope_makes)
 {
 	check_arrays(four_stacks(), NULL, 8192, "total,main,render,query 0,12,0,0 0,12,1,1 1,2,2,3,0,9,4,2 7,5,5,3 total 12 max 5");
+}
+
+TEST(executed_lines_are_no_nodes_of_their_own)
+{
+	struct profile *p = four_stacks(), *lined = profile_new();
+	uint32_t column = profile_column(lined, "samples", "count");
+
+	profile_keep_lines(lined, true);
+	for (uint32_t line = 1; line <= 2; line++) {
+		_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+
+		for (uint32_t n = 1; n < p->node_count; n++) {
+			struct str name = profile_name(p, p->node_frames[n]);
+
+			nodes[n] = profile_child_at(lined, nodes[p->parents[n]], profile_frame(lined, name, (struct str){ "", 0 }, 0), line);
+			profile_add(lined, nodes[n], column, line == 1 ? 1 : p->columns[0].self[n] - 1);
+		}
+	}
+	/* The root and four functions fit, though they ran at eight lines. */
+	check_arrays(lined, NULL, 5, "total,main,render,query 0,12,0,0 0,12,1,1 1,2,2,3,0,9,4,2 7,5,5,3 total 12 max 5");
+	profile_free(p);
 }
 
 TEST(their_bytes_are_those_that_were_recorded)

@@ -28,15 +28,25 @@ void run_totals_put(const struct profile *p, struct buf *out)
 static_assert(sizeof(((struct store_run_total *)NULL)->name) == 64 && sizeof(((struct store_run_total *)NULL)->unit) == 64,
 	      "get_text() fills a name or a unit");
 
-static bool get_text(struct strobe_wire_cursor *c, char ret[64])
+static bool get_str(struct strobe_wire_cursor *c, struct str *ret)
 {
 	uint64_t n;
 
 	if (!strobe_wire_get_varint(c, &n) || n >= 64 || n > (size_t)(c->end - c->p))
 		return false;
-	memcpy(ret, c->p, n);
-	ret[n] = 0;
+	*ret = (struct str){ (const char *)c->p, (size_t)n };
 	c->p += n;
+	return true;
+}
+
+static bool get_text(struct strobe_wire_cursor *c, char ret[64])
+{
+	struct str text;
+
+	if (!get_str(c, &text))
+		return false;
+	memcpy(ret, text.p, text.n);
+	ret[text.n] = 0;
 	return true;
 }
 
@@ -57,6 +67,22 @@ void run_totals_get(const void *bytes, size_t n, struct store_run *r)
 
 	while (bytes && r->total_count < PROFILE_COLUMNS && get_one(&c, &r->totals[r->total_count]))
 		r->total_count++;
+}
+
+void run_totals_put_names(const void *bytes, size_t n, struct buf *out)
+{
+	struct strobe_wire_cursor c = { bytes, (const uint8_t *)bytes + n };
+	struct str name, unit;
+	uint64_t value;
+
+	for (size_t i = 0; bytes && i < PROFILE_COLUMNS && c.p < c.end; i++) {
+		if (!get_str(&c, &name) || !get_str(&c, &unit) || !strobe_wire_get_varint(&c, &value))
+			return;
+		buf_put(out, name.p, name.n);
+		buf_putc(out, 0);
+		buf_put(out, unit.p, unit.n);
+		buf_putc(out, 0);
+	}
 }
 
 static void total_function(sqlite3_context *context, int count, sqlite3_value **values)

@@ -22,6 +22,9 @@ void run_totals_put(const struct profile *p, struct buf *out);
 /* Adds the readable totals to `r`; a damaged rest is ignored. */
 void run_totals_get(const void *bytes, size_t n, struct store_run *r);
 
+/* Appends the names and units of the readable totals, without their values. */
+void run_totals_put_names(const void *bytes, size_t n, struct buf *out);
+
 /* Gives the connection the SQL function run_total(totals, name): the value, or RUN_TOTAL_MISSING. Files that an older
  * Strobe wrote have no columns of totals. Returns SQLite's code. */
 int run_totals_add_function(sqlite3 *db);

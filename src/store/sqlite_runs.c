@@ -2,6 +2,7 @@
 #include "log.h"
 #include "mem.h"
 #include "run_bytes.h"
+#include "run_kind.h"
 #include "run_totals.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
@@ -86,12 +87,13 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 		      struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	_cleanup_(buf_done) struct buf spare = { 0 };
 	int rc;
 
 	assert(!sqlite3_get_autocommit(f->db));		/* the row and its profile are committed together */
 	rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, "
 				   "name, labels, totals, nodes, digest, bytes, wall_ns, cpu_ns, memory_bytes, "
-				   "peak_memory_bytes, calls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				   "peak_memory_bytes, calls, kind) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			    f->path, &q, err);
 
 	if (rc < 0)
@@ -110,6 +112,8 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 	sqlite3_bind_int64(q, 12, (sqlite3_int64)(e->packed.size + e->totals.size + e->label_text.size + ROW_BYTES));
 	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
 		sqlite3_bind_int64(q, 13 + (int)i, run_total_of(run->profile, run_totals_sorted[i]));
+	buf_init(&spare);
+	sqlite3_bind_int64(q, 13 + (int)RUN_TOTALS_SORTED, run_kind_of((struct str){ run->source, strlen(run->source) }, (struct str){ e->label_text.data, e->label_text.size }, (struct str){ e->totals.data, e->totals.size }, &spare));
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 

@@ -8,6 +8,7 @@
  *             totals        of all columns, see run_totals.h
  *             wall_ns, cpu_ns, memory_bytes, peak_memory_bytes, calls
  *                           the totals that lists are sorted by, RUN_TOTAL_MISSING if missing (since schema 2)
+ *             kind          see run_kind.h (since schema 3)
  *             nodes         of the profile
  *             digest        XXH3 (128 bits) of the message below: identity of a run
  *             bytes         approximate size here
@@ -15,8 +16,8 @@
  *                           and end after the duration, so that the same profile gives the same digest whenever it is
  *                           stored
  *
- * Each order of a list has its index, whose rows end with the id. Schema 1 had no columns and indexes of totals:
- * writers add them, readers compute the totals.
+ * Each order of a list has its index, whose rows end with the id. Schema 1 had no columns and indexes of totals, and schema 2
+ * no kinds: writers add them, readers compute them.
  *
  * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
  *
@@ -33,7 +34,7 @@
 #include <sys/types.h>
 
 #define RUNS_APPLICATION	0x53545252	/* "STRR" */
-#define RUNS_SCHEMA		2
+#define RUNS_SCHEMA		3
 #define RUNS_NAME		"runs.sqlite"
 
 struct runs_file {

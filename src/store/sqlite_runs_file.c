@@ -3,6 +3,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "mem.h"
+#include "run_kind.h"
 #include "run_totals.h"
 #include "sqlite_error.h"
 #include <assert.h>
@@ -68,16 +69,26 @@ static void put_totals_sql(struct buf *sql)
 		buf_printf(sql, ";CREATE INDEX run_by_%s ON run(%s)", run_totals_sorted[i], run_totals_sorted[i]);
 }
 
-/* Upgrades from schema 1. Readers see the old schema until everything is committed. */
+/* The additions of schema 3. */
+static const char kinds[] =
+	"ALTER TABLE run ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE run SET kind = run_kind(source, labels, totals);"
+	"CREATE INDEX run_by_kind ON run(kind, start_ns);";
+
+/* Upgrades from schema 1 or 2. Readers see the old schema until everything is committed. */
 static int upgrade(struct runs_file *f, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
 
 	assert(f->schema < RUNS_SCHEMA);
 	buf_init(&sql);
-	buf_puts(&sql, orders);
-	put_totals_sql(&sql);
-	buf_printf(&sql, ";PRAGMA user_version=%d;", RUNS_SCHEMA);
+	if (f->schema < 2) {
+		buf_puts(&sql, orders);
+		put_totals_sql(&sql);
+		buf_putc(&sql, ';');
+	}
+	buf_puts(&sql, kinds);
+	buf_printf(&sql, "PRAGMA user_version=%d;", RUNS_SCHEMA);
 	f->schema = RUNS_SCHEMA;
 	return runs_file_exec(f, sql.data, "upgrade", err);
 }
@@ -194,7 +205,7 @@ static int open_once(const char *directory, bool to_write, struct runs_file **re
 	rc = sqlite_check_file(f->path, err);
 	if (rc >= 0)
 		rc = to_write ? open_writer(f, directory, err) : open_reader(f, err);
-	if (rc >= 0 && run_totals_add_function(f->db))
+	if (rc >= 0 && (run_totals_add_function(f->db) || run_kind_add_function(f->db)))
 		rc = sqlite_failed(f->db, "open", f->path, err);
 	if (rc >= 0)
 		rc = check_or_create(f, to_write, err);

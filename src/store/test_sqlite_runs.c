@@ -234,12 +234,12 @@ TEST(each_order_of_a_list_has_its_index)
 /* Turns the file into one written before lists were sorted by totals. */
 static void make_schema_1(const char *directory)
 {
-	tamper(directory, "DROP INDEX run_by_duration; DROP INDEX run_by_only_source; DROP INDEX run_by_run;"
-	       "DROP INDEX run_by_name; DROP INDEX run_by_wall_ns; DROP INDEX run_by_cpu_ns;"
-	       "DROP INDEX run_by_memory_bytes; DROP INDEX run_by_peak_memory_bytes; DROP INDEX run_by_calls;"
-	       "ALTER TABLE run DROP COLUMN wall_ns; ALTER TABLE run DROP COLUMN cpu_ns;"
-	       "ALTER TABLE run DROP COLUMN memory_bytes; ALTER TABLE run DROP COLUMN peak_memory_bytes;"
-	       "ALTER TABLE run DROP COLUMN calls; PRAGMA user_version=1");
+	tamper(directory, "DROP INDEX run_by_kind; ALTER TABLE run DROP COLUMN kind; DROP INDEX run_by_duration; DROP INDEX run_by_only_source; DROP INDEX run_by_run;"
+			  "DROP INDEX run_by_name; DROP INDEX run_by_wall_ns; DROP INDEX run_by_cpu_ns;"
+			  "DROP INDEX run_by_memory_bytes; DROP INDEX run_by_peak_memory_bytes; DROP INDEX run_by_calls;"
+			  "ALTER TABLE run DROP COLUMN wall_ns; ALTER TABLE run DROP COLUMN cpu_ns;"
+			  "ALTER TABLE run DROP COLUMN memory_bytes; ALTER TABLE run DROP COLUMN peak_memory_bytes;"
+			  "ALTER TABLE run DROP COLUMN calls; PRAGMA user_version=1");
 }
 
 TEST(a_file_of_an_older_strobe_is_sorted_at_once_and_upgraded_by_the_next_writer)
@@ -261,12 +261,173 @@ TEST(a_file_of_an_older_strobe_is_sorted_at_once_and_upgraded_by_the_next_writer
 	s = open_in(directory, false, NULL);
 	check_by_wall(s, "2 3 1 ");
 	CHECK_INT(add(s, 4, 65, NULL), 1);
-	CHECK_INT(number_in(directory, "PRAGMA user_version"), 2);
+	CHECK_INT(number_in(directory, "PRAGMA user_version"), 3);
 	CHECK_INT(number_in(directory, "SELECT wall_ns FROM run WHERE run = '3'"), 40 * 60 + 780);
 	CHECK_INT(number_in(directory, "SELECT cpu_ns = -9223372036854775807 FROM run WHERE run = '3'"), 1);
 	check_by_wall(s, "2 4 3 1 ");
 	check_by_wall(reader, "2 4 3 1 ");
 	CHECK(is_whole(s, 2, 70));
+	store_close(reader);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+/* --- Kinds of runs --- */
+
+#define KINDS	3
+#define RUNS_OF_KINDS	90
+
+static void add_of_kinds(struct store *s)
+{
+	for (int i = 0; i < RUNS_OF_KINDS; i++) {
+		_cleanup_(freep) char *labels = xasprintf("source=s,id=%d,host=web%d,span_id=%d", i, i % KINDS, i);
+		_cleanup_(profile_freep) struct profile *p = profile_new();
+		struct store_new_run run = { .profile = p };
+
+		CHECK_INT(labels_parse(labels, &p->labels, NULL), 0);
+		profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "f", 1 }, (struct str){ "", 0 }, 0)),
+			    profile_column(p, "calls", "count"), i + 1);
+		p->start_ns = NOON + i * SECOND;
+		p->end_ns = p->start_ns + 1;
+		CHECK_INT(store_add_runs(s, &run, 1, NOON, NULL), 0);
+		CHECK_INT(run.result, 1);
+	}
+}
+
+/* Lists one run of each kind, and checks how many were read for it. */
+static void check_kinds(struct store *s, struct store_run_query q, const char *expected, uint64_t examined)
+{
+	_cleanup_(buf_done) struct buf ids = { 0 };
+	struct store_runs runs = { 0 };
+
+	buf_init(&ids);
+	q.distinct = true;
+	q.limit = 10;
+	CHECK_INT(store_list_runs(s, &q, &runs, NULL), 0);
+	for (size_t i = 0; i < runs.count; i++)
+		buf_printf(&ids, "%s ", runs.items[i].id);
+	CHECK_STR(ids.size ? ids.data : "", expected);
+	CHECK_INT(runs.examined, examined);
+	store_runs_done(&runs);
+}
+
+static bool is_web1(const void *data, const char *value)
+{
+	return !strcmp(value, "web1");
+}
+
+TEST(one_run_of_each_kind_is_found_without_reading_the_others)
+{
+	static const char *const host[] = { "host" }, *const span[] = { "span_id" };
+	const struct store_run_condition web1 = { .keys = host, .key_count = 1, .otherwise = "", .holds = is_web1 };
+	const struct store_run_condition spans = { .keys = span, .key_count = 1, .otherwise = "web1", .holds = is_web1 };
+	const struct label_filter web2 = { "host", "web2", LABEL_IS };
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL);
+
+	add_of_kinds(s);
+	check_kinds(s, (struct store_run_query){ 0 }, "89 88 87 ", KINDS);
+	check_kinds(s, (struct store_run_query){ .from_ns = NOON + 10 * SECOND, .to_ns = NOON + 51 * SECOND }, "50 49 48 ", KINDS);
+	check_kinds(s, (struct store_run_query){ .from_ns = NOON + 88 * SECOND }, "89 88 ", 2);
+	check_kinds(s, (struct store_run_query){ .to_ns = NOON }, "", 0);
+	check_kinds(s, (struct store_run_query){ .conditions = &web1, .condition_count = 1 }, "88 ", KINDS);
+	check_kinds(s, (struct store_run_query){ .filters = &web2, .filter_count = 1 }, "89 ", KINDS);
+	check_kinds(s, (struct store_run_query){ .source = "other" }, "", 0);
+	/* Runs of a kind differ in these. */
+	check_kinds(s, (struct store_run_query){ .text = "7" }, "87 79 77 ", RUNS_OF_KINDS);
+	check_kinds(s, (struct store_run_query){ .id_part = "5", .to_ns = NOON + 56 * SECOND }, "55 54 53 ", 56);
+	check_kinds(s, (struct store_run_query){ .conditions = &spans, .condition_count = 1 }, "", RUNS_OF_KINDS);
+
+	CHECK_INT(store_remove_run(s, "s", "89", NULL), 0);
+	check_kinds(s, (struct store_run_query){ 0 }, "88 87 86 ", KINDS);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+/* Adds runs of many hosts at once; only the first `few` of them are of web7. */
+static void add_many(struct store *s, int count, int few)
+{
+	struct store_new_run *runs = xcalloc((size_t)count, sizeof(*runs));
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_(freep) char *labels = xasprintf("source=s,id=%d,host=web%d", i, i < few ? 7 : 100 + i % 50);
+		struct profile *p = profile_new();
+
+		CHECK_INT(labels_parse(labels, &p->labels, NULL), 0);
+		profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "f", 1 }, (struct str){ "", 0 }, 0)),
+			    profile_column(p, "calls", "count"), 1);
+		p->start_ns = NOON + i * SECOND;
+		p->end_ns = p->start_ns + 1;
+		runs[i].profile = p;
+	}
+	CHECK_INT(store_add_runs(s, runs, (size_t)count, NOON, NULL), 0);
+	for (int i = 0; i < count; i++)
+		profile_free((struct profile *)runs[i].profile);
+	free(runs);
+}
+
+static bool is_web7(const void *data, const char *value)
+{
+	return !strcmp(value, "web7");
+}
+
+/* Lists pages of three runs, and checks that few runs are read for each. */
+static void check_pages(struct store *s, struct store_run_query q, const char *expected)
+{
+	_cleanup_(buf_done) struct buf ids = { 0 };
+	char after[STORE_RUNS_NEXT] = "";
+	struct store_runs runs = { 0 };
+
+	buf_init(&ids);
+	q.limit = 3;
+	q.after = after;
+	do {
+		CHECK_INT(store_list_runs(s, &q, &runs, NULL), 0);
+		for (size_t i = 0; i < runs.count; i++)
+			buf_printf(&ids, "%s ", runs.items[i].id);
+		buf_puts(&ids, *runs.next ? "/ " : "");
+		CHECK(runs.examined < 6000);
+		snprintf(after, sizeof(after), "%s", runs.next);
+		store_runs_done(&runs);
+	} while (*after);
+	CHECK_STR(ids.size ? ids.data : "", expected);
+}
+
+TEST(runs_with_a_rare_label_are_found_by_their_kind)
+{
+	static const char *const host[] = { "host" };
+	const struct store_run_condition web7 = { .keys = host, .key_count = 1, .otherwise = "", .holds = is_web7 };
+	const struct label_filter also = { "host", "web7", LABEL_IS }, none = { "host", "web8", LABEL_IS };
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL);
+
+	add_many(s, 12000, 7);
+	check_pages(s, (struct store_run_query){ .conditions = &web7, .condition_count = 1 }, "6 5 4 / 3 2 1 / 0 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .order = STORE_RUNS_BY_CALLS }, "6 5 4 / 3 2 1 / 0 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .from_ns = NOON + 5 * SECOND, .source = "s" }, "6 5 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .id_part = "4" }, "4 ");
+	check_pages(s, (struct store_run_query){ .filters = &also, .filter_count = 1, .total_part = "wall" }, "");
+	check_pages(s, (struct store_run_query){ .filters = &none, .filter_count = 1 }, "");
+	store_close(s);
+	fixture_remove(directory);
+}
+
+TEST(kinds_are_added_to_a_file_of_an_older_strobe_by_the_next_writer)
+{
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL), *reader = NULL;
+	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
+
+	add_of_kinds(s);
+	store_close(s);
+	tamper(directory, "DROP INDEX run_by_kind; ALTER TABLE run DROP COLUMN kind; PRAGMA user_version=2");
+	CHECK_INT(store_open(url, true, &reader, NULL), 0);
+	check_kinds(reader, (struct store_run_query){ 0 }, "89 88 87 ", RUNS_OF_KINDS);
+	CHECK_INT(number_in(directory, "PRAGMA user_version"), 2);
+	s = open_in(directory, false, NULL);
+	CHECK_INT(add(s, 1000, 5, NULL), 1);
+	CHECK_INT(number_in(directory, "PRAGMA user_version"), 3);
+	check_kinds(reader, (struct store_run_query){ .from_ns = NOON + SECOND }, "89 88 87 ", KINDS);
 	store_close(reader);
 	store_close(s);
 	fixture_remove(directory);

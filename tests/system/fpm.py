@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import threading
 
 from strobe_test import EXTENSION, Receiver, Skip, check, fastcgi, find_fpm, wait_for
 
@@ -18,7 +19,7 @@ class Fpm:
     def __init__(self, directory, pools=None, settings=None, plain=False, before='', children=2, prefix=()):
         if not plain and not os.path.exists(EXTENSION):
             raise Skip(f'{EXTENSION} is not built')
-        self.directory = directory
+        self.directory, self.begun = directory, []
         self.receiver = Receiver(f'{directory}/strobe.sock')
         conf = f'[global]\npid = {directory}/fpm.pid\nerror_log = {directory}/fpm.log\ndaemonize = no\n{before}'
         for name, lines in (pools or {'www': []}).items():
@@ -48,6 +49,8 @@ class Fpm:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        for thread in self.begun:
+            thread.join(60)
         self.receiver.close()
 
     def write(self, name, text):
@@ -69,6 +72,11 @@ class Fpm:
         answer = fastcgi(f'{self.directory}/{pool}.sock', f'{self.directory}/{script}', **arguments)
         self.receiver.poll()
         return answer[1]
+
+    def begin(self, script, pool='www', **arguments):
+        """Begins a request, and returns while it runs; php-fpm ends only after it."""
+        self.begun.append(threading.Thread(target=fastcgi, args=(f'{self.directory}/{pool}.sock', f'{self.directory}/{script}'), kwargs=arguments))
+        self.begun[-1].start()
 
     def threads(self, pid):
         return len(os.listdir(f'/proc/{pid}/task'))

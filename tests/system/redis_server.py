@@ -196,6 +196,21 @@ class RedisServer:
         time.sleep(down)
         return self.start()
 
+    LOADS_SLOWLY = ('--enable-debug-command', 'yes', '--rdbcompression', 'no', '--loading-process-events-interval-bytes', '1024')
+
+    def restart_loading(self):
+        """Kills it and starts it again with so many keys that it loads them for minutes, or until `end_loading`. It needs
+        the options LOADS_SLOWLY."""
+        self.command('DEBUG', 'POPULATE', 60000)
+        self.command('SAVE')
+        self.kill()
+        self.start('--key-load-delay', '2000', wait=False)
+
+    def end_loading(self):
+        if not wait_for(lambda: self.command('CONFIG', 'SET', 'key-load-delay', '0') == b'OK', 60):
+            raise RuntimeError('redis-server does not answer: ' + self.log_text()[-2000:])
+        self.wait_until_ready()
+
     def __enter__(self):
         return self.start()
 

@@ -3,7 +3,6 @@ import json
 import os
 import re
 import subprocess
-import threading
 
 from fpm import Fpm
 from recording import HOSTILE, HOSTILE_NAME, Php, Script, unprivileged
@@ -26,14 +25,6 @@ cart();
 
 def dump(*args, **popen):
     return subprocess.run([STROBE, 'dump', *map(str, args)], capture_output=True, text=True, timeout=120, **popen)
-
-
-class Request:
-    """A request that lasts for the block."""
-
-    def __init__(self, fpm, script, **arguments):
-        self.thread = threading.Thread(target=lambda: fpm.get(script, **arguments), daemon=True)
-        self.thread.start()
 
 
 def busy(args=('--fpm',)):
@@ -62,7 +53,7 @@ def why_a_process_may_not_be_inspected_is_said_as_doctor_says_it():
 def a_request_has_its_address_its_age_and_its_stack():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
         slow = fpm.write('slow.php', SLOW.replace('20', '4'))
-        Request(fpm, 'slow.php', method='POST', query='card=4711', uri='/shop/cart?card=4711')
+        fpm.begin('slow.php', method='POST', query='card=4711', uri='/shop/cart?card=4711')
         check(wait_for(lambda: any(p['stack'][0]['function'] == 'sleep' for p in busy() if p['stack'])), dump('--fpm'))
         mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
         check(len(mine) == 4, f'each worker once: {mine}')
@@ -94,7 +85,7 @@ def ages_are_right_when_the_clocks_of_a_container_are_others():
     for inside, outside in ((namespace, []), ([], both), (namespace, both)):
         with Directory() as d, Fpm(d, plain=True, settings={'max_execution_time': '0'}, prefix=inside) as fpm:
             fpm.write('slow.php', SLOW.replace('20', '4'))
-            Request(fpm, 'slow.php')
+            fpm.begin('slow.php')
 
             def ages():
                 r = subprocess.run([*outside, STROBE, 'dump', '--json', *(x for p in fpm.workers() for x in ('-p', str(p)))],
@@ -118,7 +109,7 @@ def workers_have_their_record_when_the_wall_clock_was_set():
         with Fpm(d, plain=True, settings={'max_execution_time': '0'},
                  prefix=['env', f'LD_PRELOAD={library}', f'CLOCK_OFFSET_FILE={d}/offset']) as fpm:
             fpm.write('slow.php', SLOW.replace('20', '4'))
-            Request(fpm, 'slow.php')
+            fpm.begin('slow.php')
             check(wait_for(lambda: any(p['pid'] in fpm.workers() for p in busy())), 'the request is seen')
             mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
             check(sorted(p['requests'] or 0 for p in mine) == [0, 1], f'requests of both workers: {mine}')

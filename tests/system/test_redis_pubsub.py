@@ -139,24 +139,19 @@ def passwords_and_rights_are_asked_for_and_never_shown():
 
 @test
 def loading_read_only_orphaned_and_full_servers_are_understood():
-    loading = RedisServer('--enable-debug-command', 'yes', '--key-load-delay', '2000', '--rdbcompression', 'no',
-                          '--loading-process-events-interval-bytes', '1024')
+    loading = RedisServer(*RedisServer.LOADS_SLOWLY)
     full = RedisServer('--maxmemory', '3mb', '--maxmemory-policy', 'noeviction')
     with loading, full, RedisServer() as master, Directory() as directory:
         replica = RedisServer('--replicaof', f'127.0.0.1 {master.port}', '--replica-read-only', 'yes')
         orphan = RedisServer('--replicaof', f'127.0.0.1 {free_port()}', '--replica-serve-stale-data', 'no')
         with replica, orphan:
-            loading.start()
-            loading.command('DEBUG', 'POPULATE', 1500)
-            loading.command('SAVE')
-            loading.end(signal.SIGKILL)
             wait_for(lambda: replica.info('replication')['master_link_status'] == 'up')
             filler = full.connect()
             while True:
                 filler.socket.sendall(encode('RPUSH', 'x', b'x' * 100000))
                 if isinstance(filler.read(), Exception):
                     break
-            loading.start(wait=False)
+            loading.restart_loading()
             urls = [s.url('?channel=excimer') for s in (loading, replica, orphan, full)]
             with Daemon(directory, *(word for url in urls for word in ('--from', url))) as d:
                 check(said(d, 'is loading its data; retrying'), f'loading is said: {d.lines}')
@@ -168,7 +163,7 @@ def loading_read_only_orphaned_and_full_servers_are_understood():
                 stored(d, 18)
                 orphan.command('REPLICAOF', 'NO', 'ONE')
                 orphan.wait_for_subscriber('excimer')
-                loading.wait_until_ready()
+                loading.end_loading()
                 loading.wait_for_subscriber('excimer')
                 publish(orphan, 'excimer', ['a;b 1'] * 100)
                 publish(loading, 'excimer', ['a;b 1'] * 1000)

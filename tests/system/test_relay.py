@@ -150,22 +150,17 @@ def a_broker_that_refuses_is_waited_for():
 
 @test
 def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
-    slow = ('--enable-debug-command', 'yes', '--key-load-delay', '2000', '--rdbcompression', 'no',
-            '--loading-process-events-interval-bytes', '1024')
-    with Directory() as d, RedisServer(*slow) as redis, Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
-        redis.command('DEBUG', 'POPULATE', '1200')
+    with Directory() as d, RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         relay.send(one('before'))
         check(relay.wait_until_forwarded(1), 'the first arrives')
-        redis.command('SAVE')
-        redis.kill()
-        redis.start(wait=False)
+        redis.restart_loading()
         relay.send(one('meanwhile', 3))
         check(wait_for(lambda: any('is loading its data' in line for line in relay.lines)), f'it is said: {relay.lines}')
         check(not redis.is_ready(), 'while it is so')
         f = relay.figures()
         check((f['up'], f['waiting_samples'], f['forwarded_samples_total']) == (0, 3, 1), f'what came since waits: {f}')
         check(relay.is_exact(), 'the counters add up')
-        redis.wait_until_ready()
+        redis.end_loading()
         check(relay.wait_until_forwarded(4), 'then it arrives')
         check(Stream(redis).sums == {('main', 'before'): 1, ('main', 'meanwhile'): 3}, 'beside what was loaded, and once')
         check(len([line for line in relay.lines if 'is loading its data' in line]) == 1, 'it is said once')
@@ -634,17 +629,13 @@ class Center:
 
 @test
 def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
-    slow = ['--enable-debug-command', 'yes', '--key-load-delay', '2000', '--rdbcompression', 'no',
-            '--loading-process-events-interval-bytes', '1024']
-    with RedisServer(*slow) as redis, Directory() as d:
-        redis.command('DEBUG', 'POPULATE', 1500)
-        redis.command('SAVE')
-        redis.kill()
-        redis.start(wait=False)
+    with RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Directory() as d:
+        redis.restart_loading()
         with Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
             relay.send(one('f0'))
             check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is said: {relay.lines}')
             check(relay.figure('up') == 0, 'it is not up')
+            redis.end_loading()
             check(relay.wait_until_forwarded(1), 'it arrives when all is loaded')
             check(len([line for line in relay.lines if 'loading' in line]) == 1, f'it is said once: {relay.lines}')
             check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'it is read')
