@@ -458,6 +458,27 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		}
 	});
 
+await test('on a phone no page scrolls sideways, however long names and labels are', async () => {
+	const open = {};
+	for (const dark of [false, true])
+		open[dark] = await newPage(browser, { width: 390, height: 844, phone: true, dark });
+	const shown = ['labels', 'long', 'huge', 'hostile', 'edge'].flatMap((id) => ['', '#show=table', '#show=calls'].map((view) => `/runs/shop/${id}${view}`));
+	for (const [i, address] of [...shown, '/?run=shop/longer&base=shop/long', '/?run=shop/longer&run=shop/long', '/runs'].entries()) {
+		const page = open[i % 2 === 1];
+		await page.goto('about:blank');
+		await page.goto(site + address);
+		await (address === '/runs' ? page.waitForSelector('.runs tbody tr') : ready(page));
+		if (address.includes('calls'))
+			await page.waitForSelector('.call-graph svg .node');
+		await drawn(page);
+		// A phone widens its window to what sticks out.
+		const wide = await page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
+		check(wide <= 390, address, wide);
+	}
+	for (const page of Object.values(open))
+		await page.close();
+});
+
 await test('errors of addresses are pages with a title, a sentence and a way back', async () => {
 	const long = (n) => `/runs/shop/before?function=${'a'.repeat(n)}`;
 	for (const dark of [false, true])
