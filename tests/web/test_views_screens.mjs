@@ -479,6 +479,15 @@ await test('on a phone no page scrolls sideways, however long names and labels a
 		await page.close();
 });
 
+await test('a low window shows all panes on paper', async () => {
+	const open = await openPage('/runs/shop/before', { width: 1000, height: 600 });
+	await drawn(open);
+	const [over, colors] = await open.evaluate(() => [document.querySelector('.functions .rows').getBoundingClientRect().bottom - document.querySelector('.work').getBoundingClientRect().bottom,
+		['body', '.work'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor)]);
+	check(over > 0 && colors[0] === colors[1], over, colors);
+	await open.close();
+});
+
 await test('errors of addresses are pages with a title, a sentence and a way back', async () => {
 	const long = (n) => `/runs/shop/before?function=${'a'.repeat(n)}`;
 	for (const dark of [false, true])
