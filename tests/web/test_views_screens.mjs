@@ -475,8 +475,37 @@ await test('on a phone no page scrolls sideways, however long names and labels a
 		const wide = await page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
 		check(wide <= 390, address, wide);
 	}
+	// A saved filter with a name that cannot be broken, and the page that asks before it is deleted.
+	await open.true.goto(`${site}/filters?deploy=${'7'.repeat(60)}`);
+	await open.true.type('main input[name="name"]', 'n'.repeat(80));
+	await Promise.all([open.true.waitForNavigation(), open.true.click('main form button')]);
+	check(await open.true.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth)) <= 390, 'the filters');
+	await Promise.all([open.true.waitForNavigation(), open.true.click('main li button')]);
+	check(await open.true.$eval('main h2', (h) => h.textContent.includes('nnn')) && await open.true.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth)) <= 390, 'a filter');
 	for (const page of Object.values(open))
 		await page.close();
+});
+
+await test('a printed list of runs has all columns and no controls, and is white', async () => {
+	const open = await newPage(browser, { width: 718, height: 1000, dark: true });
+	await open.goto(`${site}/runs`);
+	await open.waitForSelector('.runs tbody tr');
+	await open.emulateMediaType('print');
+	await drawn(open);
+	const paper = await open.evaluate(() => ({
+		right: Math.max(...[...document.querySelectorAll('.runs th, .runs td')].map((e) => e.getBoundingClientRect().right)), wide: document.documentElement.scrollWidth,
+		controls: [...document.querySelectorAll('input, button, select, summary')].filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.outerHTML.slice(0, 80)),
+		colors: ['body', '.plain'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor).join(),
+	}));
+	check(paper.right <= 718 && paper.wide <= 718 && paper.controls.length === 0 && paper.colors === 'rgb(255, 255, 255),rgb(255, 255, 255)', paper);
+	await open.emulateMediaType('screen');
+	await open.goto(`${site}/runs?search=cart`);
+	await open.waitForSelector('.runs tbody tr');
+	await open.emulateMediaType('print');
+	await drawn(open);
+	const kept = await open.$$eval('input, select', (all) => all.filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.value));
+	check(kept.join() === 'cart', kept);
+	await open.close();
 });
 
 await test('a low window shows all panes on paper', async () => {
