@@ -58,6 +58,18 @@ await test('the focus of graphs and tables is seen', async () => {
 	}
 });
 
+await test('the sheet of keys says which keys need the focus of a graph or table', async () => {
+	for (const show of ['both', 'graph', 'table', 'calls']) {
+		const open = await openPage(`/runs/shop/before#show=${show}`);
+		await open.evaluate(() => document.activeElement.blur());
+		await open.keyboard.press('?');
+		await open.waitForSelector('dialog.keys[open] dt');
+		const lines = await open.$$eval('.keys dl div', (all) => all.map((e) => [...e.children].map((c) => c.textContent))), arrows = lines.filter(([keys]) => /arrow|[↑↓←→]/.test(keys));
+		check(arrows.length > 0 && arrows.every(([, what]) => /to which Tab leads|^there:|^in a row:/.test(what)), show, arrows);
+		await open.close();
+	}
+});
+
 await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
 	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {

@@ -494,7 +494,7 @@ await test('a printed list of runs has all columns and no controls, and is white
 	await drawn(open);
 	const paper = await open.evaluate(() => ({
 		right: Math.max(...[...document.querySelectorAll('.runs th, .runs td')].map((e) => e.getBoundingClientRect().right)), wide: document.documentElement.scrollWidth,
-		controls: [...document.querySelectorAll('input, button, select, summary')].filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.outerHTML.slice(0, 80)),
+		controls: [...document.querySelectorAll('input, button:not(.zone), select, summary')].filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.outerHTML.slice(0, 80)),
 		colors: ['body', '.plain'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor).join(),
 	}));
 	check(paper.right <= 718 && paper.wide <= 718 && paper.controls.length === 0 && paper.colors === 'rgb(255, 255, 255),rgb(255, 255, 255)', paper);
@@ -506,6 +506,18 @@ await test('a printed list of runs has all columns and no controls, and is white
 	const kept = await open.$$eval('input, select', (all) => all.filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.value));
 	check(kept.join() === 'cart', kept);
 	await open.close();
+});
+
+await test('paper names the time zone of its times', async () => {
+	for (const address of ['/runs/shop/before', '/runs', '/?run=shop/after&base=shop/before']) {
+		const open = await newPage(browser);
+		await open.goto(site + address);
+		await open.waitForSelector('.zone');
+		await open.emulateMediaType('print');
+		const shown = await open.$$eval('.ends > *', (all) => all.filter((e) => e.getBoundingClientRect().width > 0).map((e) => e.textContent));
+		check(shown.length === 1 && shown[0] === await open.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone), address, shown);
+		await open.close();
+	}
 });
 
 await test('a low window shows all panes on paper', async () => {
