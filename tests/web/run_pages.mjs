@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { drawn, launch, newPage, ready } from './browser.mjs';
-import { end, folded, run, serveStore } from './lib.mjs';
+import { end, folded, message, run, serveStore } from './lib.mjs';
 
 const program = process.argv[2];
 export const folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -33,6 +33,11 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
 }
+
+// A run with labels as long as they may be.
+files.labels = join(folder, 'labels.strobe');
+writeFileSync(files.labels, message('labels', { frames: [['main()']], nodes: [[0, 0]], calls: [[1, 0, 1000]], labels: { url: `https://shop.example/${'folder-of-many-letters/'.repeat(8)}`,
+	[`${'a_label_with_a_long_name_'.repeat(2)}of_letters`]: 'x'.repeat(180), entry: 'y'.repeat(180) } }));
 
 // A file of PHP, and a profile of its executed lines. The text is as hostile as the names.
 export const code = join(folder, 'shop', 'cart.php');

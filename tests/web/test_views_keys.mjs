@@ -23,6 +23,53 @@ await test('a table is one stop of the Tab key, and arrow keys walk its rows, he
 	await open.close();
 });
 
+// The share of the accent color in a line of pixels above an element.
+async function edgeAbove(open, selector) {
+	const accent = await open.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()), box = await (await open.$(selector)).boundingBox();
+	const png = await open.screenshot({ encoding: 'base64', clip: { x: box.x, y: box.y - 4, width: box.width, height: 4 } });
+	return open.evaluate(async (png, accent) => {
+		const image = await createImageBitmap(new Blob([Uint8Array.from(atob(png), (c) => c.charCodeAt(0))], { type: 'image/png' }));
+		const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext('2d');
+		g.fillStyle = accent;
+		g.fillRect(0, 0, 1, 1);
+		const wanted = g.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+		g.drawImage(image, 0, 0);
+		const { data } = g.getImageData(0, 0, image.width, image.height), rows = Array(image.height).fill(0);
+		for (let i = 0; i < data.length; i += 4)
+			rows[Math.floor(i / 4 / image.width)] += data.slice(i, i + 3).join() === wanted ? 1 / image.width : 0;
+		return Math.max(...rows);
+	}, png, accent);
+}
+
+await test('the focus of graphs and tables is seen', async () => {
+	for (const [address, selector] of [['/runs/shop/before', '.graph .flame'], ['/runs/shop/before', '.functions .rows'], ['/runs/shop/before#show=table', '.functions .rows'],
+		['/runs/shop/lines?function=total', '.code-rows']]) {
+		const open = await openPage(address);
+		await open.waitForSelector(selector);
+		await drawn(open);
+		const before = await edgeAbove(open, selector);
+		await open.focus('.brand');
+		await open.keyboard.press('Tab');		// from now on the focus is that of a keyboard
+		await open.focus(selector);
+		await drawn(open);
+		const after = await edgeAbove(open, selector);
+		check(before < 0.1 && after > 0.9, address, selector, before, after);
+		await open.close();
+	}
+});
+
+await test('the sheet of keys says which keys need the focus of a graph or table', async () => {
+	for (const show of ['both', 'graph', 'table', 'calls']) {
+		const open = await openPage(`/runs/shop/before#show=${show}`);
+		await open.evaluate(() => document.activeElement.blur());
+		await open.keyboard.press('?');
+		await open.waitForSelector('dialog.keys[open] dt');
+		const lines = await open.$$eval('.keys dl div', (all) => all.map((e) => [...e.children].map((c) => c.textContent))), arrows = lines.filter(([keys]) => /arrow|[↑↓←→]/.test(keys));
+		check(arrows.length > 0 && arrows.every(([, what]) => /to which Tab leads|^there:|^in a row:/.test(what)), show, arrows);
+		await open.close();
+	}
+});
+
 await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
 	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {

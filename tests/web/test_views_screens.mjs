@@ -458,6 +458,77 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		}
 	});
 
+await test('on a phone no page scrolls sideways, however long names and labels are', async () => {
+	const open = {};
+	for (const dark of [false, true])
+		open[dark] = await newPage(browser, { width: 390, height: 844, phone: true, dark });
+	const shown = ['labels', 'long', 'huge', 'hostile', 'edge'].flatMap((id) => ['', '#show=table', '#show=calls'].map((view) => `/runs/shop/${id}${view}`));
+	for (const [i, address] of [...shown, '/?run=shop/longer&base=shop/long', '/?run=shop/longer&run=shop/long', '/runs'].entries()) {
+		const page = open[i % 2 === 1];
+		await page.goto('about:blank');
+		await page.goto(site + address);
+		await (address === '/runs' ? page.waitForSelector('.runs tbody tr') : ready(page));
+		if (address.includes('calls'))
+			await page.waitForSelector('.call-graph svg .node');
+		await drawn(page);
+		// A phone widens its window to what sticks out.
+		const wide = await page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
+		check(wide <= 390, address, wide);
+	}
+	// A saved filter with a name that cannot be broken, and the page that asks before it is deleted.
+	await open.true.goto(`${site}/filters?deploy=${'7'.repeat(60)}`);
+	await open.true.type('main input[name="name"]', 'n'.repeat(80));
+	await Promise.all([open.true.waitForNavigation(), open.true.click('main form button')]);
+	check(await open.true.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth)) <= 390, 'the filters');
+	await Promise.all([open.true.waitForNavigation(), open.true.click('main li button')]);
+	check(await open.true.$eval('main h2', (h) => h.textContent.includes('nnn')) && await open.true.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth)) <= 390, 'a filter');
+	for (const page of Object.values(open))
+		await page.close();
+});
+
+await test('a printed list of runs has all columns and no controls, and is white', async () => {
+	const open = await newPage(browser, { width: 718, height: 1000, dark: true });
+	await open.goto(`${site}/runs`);
+	await open.waitForSelector('.runs tbody tr');
+	await open.emulateMediaType('print');
+	await drawn(open);
+	const paper = await open.evaluate(() => ({
+		right: Math.max(...[...document.querySelectorAll('.runs th, .runs td')].map((e) => e.getBoundingClientRect().right)), wide: document.documentElement.scrollWidth,
+		controls: [...document.querySelectorAll('input, button:not(.zone), select, summary')].filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.outerHTML.slice(0, 80)),
+		colors: ['body', '.plain'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor).join(),
+	}));
+	check(paper.right <= 718 && paper.wide <= 718 && paper.controls.length === 0 && paper.colors === 'rgb(255, 255, 255),rgb(255, 255, 255)', paper);
+	await open.emulateMediaType('screen');
+	await open.goto(`${site}/runs?search=cart`);
+	await open.waitForSelector('.runs tbody tr');
+	await open.emulateMediaType('print');
+	await drawn(open);
+	const kept = await open.$$eval('input, select', (all) => all.filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.value));
+	check(kept.join() === 'cart', kept);
+	await open.close();
+});
+
+await test('paper names the time zone of its times', async () => {
+	for (const address of ['/runs/shop/before', '/runs', '/?run=shop/after&base=shop/before']) {
+		const open = await newPage(browser);
+		await open.goto(site + address);
+		await open.waitForSelector('.zone');
+		await open.emulateMediaType('print');
+		const shown = await open.$$eval('.ends > *', (all) => all.filter((e) => e.getBoundingClientRect().width > 0).map((e) => e.textContent));
+		check(shown.length === 1 && shown[0] === await open.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone), address, shown);
+		await open.close();
+	}
+});
+
+await test('a low window shows all panes on paper', async () => {
+	const open = await openPage('/runs/shop/before', { width: 1000, height: 600 });
+	await drawn(open);
+	const [over, colors] = await open.evaluate(() => [document.querySelector('.functions .rows').getBoundingClientRect().bottom - document.querySelector('.work').getBoundingClientRect().bottom,
+		['body', '.work'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor)]);
+	check(over > 0 && colors[0] === colors[1], over, colors);
+	await open.close();
+});
+
 await test('errors of addresses are pages with a title, a sentence and a way back', async () => {
 	const long = (n) => `/runs/shop/before?function=${'a'.repeat(n)}`;
 	for (const dark of [false, true])

@@ -5,15 +5,15 @@ import { shown, type KeyList } from './keys';
 import { pane, view, type Pane } from './state';
 
 const ZOOM: KeyList = [['Backspace', 'zoom out by one'], ['Escape', 'all of it']];
-const BOXES: KeyList = [['arrow keys', 'walk the boxes'], ['Enter', 'zoom to the marked box'], ...ZOOM,
+const BOXES: KeyList = [['arrow keys', 'in a graph, to which Tab leads: walk its boxes'], ['Enter', 'zoom to the marked box'], ...ZOOM,
 	['f, Ctrl+click', 'callers and callees of the box']];
 const TABLE: KeyList = [['↑, ↓, Home, End', 'in a table, to which Tab leads: its rows, and the headings above'], ['←, →, Enter', 'in a row: its buttons and links']];
 const MATCHES: KeyList = [['Enter, Shift+Enter', 'in the search: next and previous match'], ['n, N', 'next and previous match']];
 const GRAPH: KeyList = [...MATCHES, ...BOXES];
 const KEYS: Record<Pane | 'function', KeyList> = {
 	both: [...GRAPH, ...TABLE], graph: GRAPH, table: [...TABLE, ...ZOOM], function: [...BOXES, ...TABLE, ['a', 'back to all functions']],
-	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'walk the functions'], ['Enter', 'go to the function'], ['Shift+arrow keys', 'move'], ['wheel, drag', 'zoom, move']],
-	time: [...MATCHES, ['+ or w, - or s', 'zoom in, zoom out'], ['← or a, → or d', 'earlier, later'], ['↑, ↓', 'scroll the rows'], ['0, Escape', 'all of it'], ['wheel, drag', 'zoom, move'],
+	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'in the graph, to which Tab leads: walk its functions'], ['Enter', 'go to the function'], ['Shift+arrow keys', 'there: move'], ['wheel, drag', 'zoom, move']],
+	time: [...MATCHES, ['+ or w, - or s', 'zoom in, zoom out'], ['← or a, → or d', 'earlier, later'], ['↑, ↓', 'in the chart, to which Tab leads: scroll its rows'], ['0, Escape', 'all of it'], ['wheel, drag', 'zoom, move'],
 		['Shift+wheel', 'scroll the rows']],
 };
 
