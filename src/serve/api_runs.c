@@ -126,17 +126,25 @@ static void set_label(struct labels *l, const char *key, const char *value)
 }
 
 /* Parameters of the URL override the labels in the profile. */
+static bool is_property(const char *key)
+{
+	static const char *const properties[] = { "source", "id", "url", "name" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(properties); i++)
+		if (!strcmp(key, properties[i]))
+			return true;
+	return false;
+}
+
 static int take_params(struct profile *p, const struct params *params, struct err *err)
 {
-	static const char *const known[] = { "source", "id", "url", "name" };
-
 	for (size_t i = 0; i < params->count; i++) {
 		const char *key = params->items[i].key, *value = params->items[i].value;
-		bool is_label = !strncmp(key, "label.", 6), is_known = false;
+		bool is_label = !strncmp(key, "label.", 6);
 
-		for (size_t k = 0; k < ARRAY_SIZE(known); k++)
-			is_known |= !strcmp(key, known[k]);
-		if (!is_label && !is_known)
+		if (is_label && is_property(key + 6))
+			return err_set(err, -EINVAL, "invalid label '%s'; a run's %s is given as %s=", key + 6, key + 6, key + 6);
+		if (!is_label && !is_property(key))
 			return err_set(err, -EINVAL, "%.64s= is not known here; a run is posted with source, id, url, "
 				       "name and label.NAME", key);
 		if (*value)

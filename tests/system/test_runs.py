@@ -195,7 +195,7 @@ def runs_are_posted_in_many_formats_and_refused_with_a_sentence():
         for body, code, word in cases:
             status, _, answer = ask(d, '/api/v1/runs?id=bad', 'POST', body)
             check(status == code and word in json.loads(answer)['error'], f'{body}: {status} {answer}')
-        for query in ('source=a/b', 'id=..', 'host=x', 'id=a%00'):
+        for query in ('source=a/b', 'id=..', 'host=x', 'id=a%00', 'source=a&label.source=b', 'label.id=b', 'label.url=/', 'label.name=b'):
             check(ask(d, '/api/v1/runs?' + query, 'POST', b'f 1\n')[0] == 400, query)
         for origin in ('http://evil.example', 'null'):
             check(ask(d, '/api/v1/runs?id=evil', 'POST', b'f 1\n', Origin=origin)[0] == 403, 'no page elsewhere')
