@@ -154,8 +154,16 @@ static int put_number(struct buf *out, const struct message_field *f, json_t *va
 	return 0;
 }
 
+/* PHP's names of anonymous classes have a NUL, so text may; numbers, names of values and base64 end at one. */
+static bool has_nul(json_t *value)
+{
+	return json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value);
+}
+
 static int put_value(struct buf *out, const struct message_field *f, json_t *value, struct err *err)
 {
+	if (f->kind != MESSAGE_STRING && has_nul(value))
+		return refuse(f, "text without a NUL byte", err);
 	switch (f->kind) {
 	case MESSAGE_STRING:
 	case MESSAGE_BYTES:
@@ -205,7 +213,7 @@ static int put_object(struct buf *out, const struct message *m, json_t *object, 
 int message_from_json(const struct message *m, const char *text, size_t n, struct buf *out, struct err *err)
 {
 	json_error_t why;
-	json_t *object = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+	json_t *object = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
 	int r;
 
 	if (!object)

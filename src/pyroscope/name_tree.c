@@ -10,12 +10,28 @@
 
 /* --- Names --- */
 
+/* Clients would end a name at a NUL, which PHP's names of anonymous classes have. */
+static void put_without_nul(struct buf *safe, struct str s)
+{
+	while (s.n) {
+		size_t n = strnlen(s.p, s.n);
+
+		text_put_utf8(safe, (struct str){ s.p, n });
+		if (n < s.n) {
+			buf_puts(safe, "\xef\xbf\xbd");
+			n++;
+		}
+		s.p += n;
+		s.n -= n;
+	}
+}
+
 struct str name_tree_name(struct str s, struct buf *safe)
 {
 	if (text_is(s, PROFILE_PRUNED))
 		return (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
 	buf_reset(safe);
-	text_put_utf8(safe, s);
+	put_without_nul(safe, s);
 	return profile_visible_name((struct str){ safe->data, safe->size });
 }
 

@@ -45,7 +45,7 @@ bool name_tree_next_pair(const struct name_tree *const trees[2], uint32_t at[2],
 
 void name_tree_done(struct name_tree *t);
 
-/* Returns the name under which a function is shown: UTF-8, never empty, which clients would take for the root's name,
+/* Returns the name under which a function is shown: UTF-8 without NUL, never empty, which clients would take for the root's name,
  * and NAME_TREE_OTHER for PROFILE_PRUNED. It may point into `safe`, which is overwritten. */
 struct str name_tree_name(struct str name, struct buf *safe);
 

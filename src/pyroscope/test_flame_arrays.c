@@ -147,7 +147,7 @@ TEST(values_of_zero_and_below_are_left_out_and_files_do_not_part_names)
 	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "a", 1 }, (struct str){ "x.php", 5 }, 3)), 0, 2);
 	add(p, "a;zero", 0);
 	add(p, "a;less", -4);
-	add(p, "\xff", 1);
+	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "\0", 1 }, (struct str){ "", 0 }, 0)), 0, 1);
 	add(p, "", 7);
 	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "", 0 }, (struct str){ "", 0 }, 0)), 0, 1);
 	check_arrays(p, NULL, 8192, "total,\xef\xbf\xbd,a,[unknown] 0,5,0,0 0,1,1,3,0,3,3,2,0,1,1,1 total 5 max 3");

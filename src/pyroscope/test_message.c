@@ -49,6 +49,19 @@ TEST(enums_have_names_or_numbers_and_later_ones_are_the_default)
 	check_json(&message_stacktraces_request, "{\"format\":\"PROFILE_FORMAT_SANDWICH\"}", "{}");
 }
 
+TEST(text_may_have_a_nul_and_nothing_else)
+{
+	_cleanup_(buf_done) struct buf bytes = { 0 };
+	struct err err = { 0 };
+	static const char text[] = "{\"labelSelector\":\"a\\u0000b\"}";
+
+	buf_init(&bytes);
+	CHECK_INT(message_from_json(&message_stacktraces_request, text, sizeof(text) - 1, &bytes, &err), 0);
+	CHECK(memmem(bytes.data, bytes.size, "a\0b", 3) != NULL);
+	check_refused(&message_stacktraces_request, "{\"start\":\"5\\u0000x\"}", "the field 'start' is not text without a NUL byte");
+	check_refused(&message_stacktraces_response, "{\"tree\":\"AAEC\\u0000\"}", "'tree'");
+}
+
 TEST(bytes_are_base64_and_lists_keep_their_zeros)
 {
 	check_json(&message_stacktraces_response, "{\"tree\":\"AAECAw==\"}", "{\"tree\":\"AAECAw==\"}");
