@@ -1,5 +1,6 @@
 """The scripts behind `make`, on machines with other tools than this one."""
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -139,6 +140,19 @@ def an_empty_destination_is_empty_again():
         r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True,
                            env={**os.environ, 'DESTDIR': d, 'PREFIX': '/opt/strobe'}, timeout=300)
         check(r.returncode == 0 and not os.listdir(d), f'{r} {everything_below(d)}')
+
+
+@test
+def zsh_reads_the_folder_of_its_completion():
+    if not shutil.which('zsh'):
+        raise Skip('zsh is not installed')
+    read = subprocess.run(['zsh', '-f', '-c', 'print -l $fpath'], capture_output=True, text=True, check=True).stdout.split('\n')
+    for prefix in ('/usr', '/usr/local'):
+        with tempfile.TemporaryDirectory() as d:
+            subprocess.run(['meson', 'setup', f'--prefix={prefix}', d, ROOT], stdout=subprocess.DEVNULL, check=True, timeout=300)
+            placed = json.loads(subprocess.run(['meson', 'introspect', '--installed', d], capture_output=True, text=True, check=True).stdout)
+        folder = next(os.path.dirname(path) for path in placed.values() if path.endswith('/_strobe'))
+        check(folder in read, f'{folder}: {read}')
 
 
 @test
