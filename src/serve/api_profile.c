@@ -75,7 +75,7 @@ static void put_json(const struct profile_query *a, const struct server_context 
 struct about {
 	const struct profile_query *query;
 	const struct server_context *context;
-	const struct chart_window *window;	/* for a flame chart */
+	const struct chart_window *window;	/* in a flame chart */
 	const struct chart_search *search;	/* in a flame chart; NULL: none */
 };
 

@@ -490,14 +490,16 @@ await test('a printed list of runs has all columns and no controls, and is white
 	const open = await newPage(browser, { width: 718, height: 1000, dark: true });
 	await open.goto(`${site}/runs`);
 	await open.waitForSelector('.runs tbody tr');
+	await open.$eval('.runs tbody tr a', (a) => a.textContent = 'x'.repeat(190));		// as long as names may be
 	await open.emulateMediaType('print');
 	await drawn(open);
 	const paper = await open.evaluate(() => ({
 		right: Math.max(...[...document.querySelectorAll('.runs th, .runs td')].map((e) => e.getBoundingClientRect().right)), wide: document.documentElement.scrollWidth,
+		least: Math.min(...[...document.querySelectorAll('.runs .text, .runs tbody th')].map((e) => e.getBoundingClientRect().width)),
 		controls: [...document.querySelectorAll('input, button:not(.zone), select, summary')].filter((e) => e.getBoundingClientRect().width > 1).map((e) => e.outerHTML.slice(0, 80)),
 		colors: ['body', '.plain'].map((s) => getComputedStyle(document.querySelector(s)).backgroundColor).join(),
 	}));
-	check(paper.right <= 718 && paper.wide <= 718 && paper.controls.length === 0 && paper.colors === 'rgb(255, 255, 255),rgb(255, 255, 255)', paper);
+	check(paper.right <= 718 && paper.wide <= 718 && paper.least >= 40 && paper.controls.length === 0 && paper.colors === 'rgb(255, 255, 255),rgb(255, 255, 255)', paper);
 	await open.emulateMediaType('screen');
 	await open.goto(`${site}/runs?search=cart`);
 	await open.waitForSelector('.runs tbody tr');
