@@ -54,7 +54,7 @@ class Collector:
             self.kill()
             return None
 
-    def stored(self):
+    def stored(self, since='-2h'):
         """The content of the store, as numbers of samples by folded stack."""
         socket = f'{self.directory}/unused.sock'
         p = subprocess.Popen([STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', f'unix:{socket}', '--store',
@@ -63,7 +63,7 @@ class Collector:
             for line in p.stderr:
                 if 'http://' in line:
                     url = 'http://' + line.split('http://')[1].strip().split()[0]
-                    with urllib.request.urlopen(url + '/api/v1/profile?from=-2h&format=folded') as r:
+                    with urllib.request.urlopen(url + f'/api/v1/profile?from={since}&format=folded') as r:
                         text = r.read().decode()
                     return {stack: int(n) for stack, _, n in (line.rpartition(' ') for line in text.splitlines())}
             raise RuntimeError('the store could not be served')
@@ -412,6 +412,31 @@ def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream()
         with Collector(directory + '/b', url + '&consumer=b&claim-idle=2') as c:
             check(wait_for(lambda: records(node, stream) == 0), 'and no more when it is stored')
             check(c.stop() == 0 and sum(c.stored().values()) == 1, 'which it is')
+
+
+@test
+def a_batch_that_waits_for_another_sink_over_days_counts_once():
+    with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
+        days_ago = time.time() - 5 * 86400
+        server.command('XADD', 'strobe', f'{int(days_ago * 1000)}-1', 'line', 'main;f 1')
+        c = Collector(directory, server.url('?stream=strobe&group=g'), '--to', f'otlp://127.0.0.1:{free_port()}')
+        with c:
+            check(wait_for(lambda: records(server, 'strobe') == 1), 'it is under way')
+            time.sleep(9)           # the store compacts the day five seconds after the start
+            c.kill()
+        check(c.stored('-10d') == {'main;f': 1}, 'the store has it')
+        for name in os.listdir(f'{directory}/store'):
+            os.utime(f'{directory}/store/{name}', (days_ago, days_ago))
+        # And once more, before Redis is back.
+        server.terminate()
+        with c:
+            time.sleep(9)
+            server.start()
+            check(c.says('reading the stream'), 'it comes again')
+            check(wait_for(lambda: server.command('XPENDING', 'strobe', 'g')[0] == 1), 'and is still under way')
+            time.sleep(2.5)
+            c.kill()
+        check(c.stored('-10d') == {'main;f': 1}, 'the store has it once')
 
 
 @test
