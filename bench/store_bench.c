@@ -298,7 +298,7 @@ static void put_message(struct window *w, struct profile *p, const struct labels
 static void merge(struct window *w, bool apart)
 {
 	const struct open_batch_rules rules = { .max_series = UINT32_MAX / 2, .share_stacks = !apart };
-	const struct source_about about = { 0 };
+	const struct message_metadata about = { 0 };
 
 	for (size_t at = 0; at < w->messages.size; ) {
 		struct strobe_wire_message m;

@@ -20,7 +20,7 @@ static struct source fixture_source;
 static inline void fixture_bytes(struct open_batch *b, const char *line, size_t n, const char *channel, int64_t time_ns)
 {
 	static const struct open_batch_rules rules = { .max_series = 10000, .keep_lines = true };
-	const struct source_about about = { .source = &fixture_source, .channel = channel };
+	const struct message_metadata about = { .source = &fixture_source, .channel = channel };
 	const char *space = memrchr(line, ' ', n);
 	bool folded;
 

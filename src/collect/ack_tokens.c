@@ -76,7 +76,7 @@ static struct open_batch *find_replay(struct redeliverable *t, uint64_t id, int6
 	return *p;
 }
 
-struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now)
+struct open_batch *ack_tokens_batch_for(struct collector *c, const struct message_metadata *about, int64_t *now)
 {
 	struct open_batch *b = c->open;
 	struct redeliverable *t;
@@ -119,7 +119,7 @@ static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t i
 	return c->journal && journal_seen(c->journal, id);
 }
 
-bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
+bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct message_metadata *about)
 {
 	if (!about->batch_id)
 		return false;

@@ -39,7 +39,7 @@ static struct str entry_point(struct str stack)
 	return s;
 }
 
-static void put_key(struct buf *key, const struct source_about *about, struct str entry, int64_t bucket_ns)
+static void put_key(struct buf *key, const struct message_metadata *about, struct str entry, int64_t bucket_ns)
 {
 	size_t channel = about->channel ? strlen(about->channel) : 0;
 
@@ -67,7 +67,7 @@ static void set_entry(struct labels *labels, struct str entry)
 	labels_set(labels, "entry", 5, name, entry.n);
 }
 
-static struct labels *make_labels(const struct source_about *about, struct str entry,
+static struct labels *make_labels(const struct message_metadata *about, struct str entry,
 				  const struct open_batch_rules *rules)
 {
 	struct labels *labels = xcalloc(1, sizeof(*labels));
@@ -85,11 +85,11 @@ static struct labels *make_labels(const struct source_about *about, struct str e
 }
 
 /* Returns the entry that all series above the limit share. */
-static int64_t folded_entry(struct open_batch *b, const struct source_about *about, int64_t bucket_ns,
+static int64_t folded_entry(struct open_batch *b, const struct message_metadata *about, int64_t bucket_ns,
 			    const struct open_batch_rules *rules)
 {
 	static const struct str other = { "other", 5 };
-	struct source_about bare = { .clock = about->clock, .period_ns = about->period_ns };
+	struct message_metadata bare = { .clock = about->clock, .period_ns = about->period_ns };
 	_cleanup_(buf_done) struct buf key = { 0 };
 	int64_t i;
 
@@ -105,7 +105,7 @@ static int64_t folded_entry(struct open_batch *b, const struct source_about *abo
 	return i;
 }
 
-static int64_t find_entry(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns,
+static int64_t find_entry(struct open_batch *b, const struct message_metadata *about, struct str stack, int64_t bucket_ns,
 			  const struct open_batch_rules *rules, bool *ret_folded)
 {
 	struct str entry = entry_point(stack);
@@ -145,7 +145,7 @@ static uint64_t hash_text(const char *text, uint64_t seed)
 }
 
 /* Hashes the line and everything that identifies its series. */
-static uint64_t hash_line(uint64_t seed, const struct source_about *about, struct str stack)
+static uint64_t hash_line(uint64_t seed, const struct message_metadata *about, struct str stack)
 {
 	seed += (uint64_t)about->period_ns * 31 + about->clock;
 	if (about->channel)
@@ -169,7 +169,7 @@ static uint32_t add_stack(struct profile *p, struct str stack)
 }
 
 /* Finds the stack in the batch, adding it if it is new. */
-static struct open_batch_stack find_stack(struct open_batch *b, const struct source_about *about, struct str stack,
+static struct open_batch_stack find_stack(struct open_batch *b, const struct message_metadata *about, struct str stack,
 					  int64_t bucket_ns, const struct open_batch_rules *rules)
 {
 	struct open_batch_stack at = { .entry = UINT32_MAX };
@@ -238,7 +238,7 @@ static struct open_batch_bucket *find_bucket(struct open_batch *b, const struct 
 
 /* Returns the entry of a stack's series; SLOW_ENTRY if there are too many series. */
 static uint32_t series_entry(struct open_batch *b, struct open_batch_bucket *k, uint32_t series,
-			     const struct source_about *about, struct str stack, const struct open_batch_rules *rules)
+			     const struct message_metadata *about, struct str stack, const struct open_batch_rules *rules)
 {
 	lengthen(&k->entries, &k->entry_capacity, series + 1);
 	if (k->entries[series] == 0 && b->batch.count >= rules->max_series)
@@ -283,7 +283,7 @@ static void make_nodes(struct open_batch *b, struct open_batch_bucket *k, const 
 	b->bytes += open_batch_profile_cost(p) - before + LINE_BYTES;
 }
 
-static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const struct source_about *about,
+static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const struct message_metadata *about,
 				    struct str stack)
 {
 	_cleanup_(buf_done) struct buf key = { 0 };
@@ -294,7 +294,7 @@ static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const st
 }
 
 /* Does the same as find_stack, by the dictionary. False if the line has to take the slow path. */
-static bool find_fast(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns,
+static bool find_fast(struct open_batch *b, const struct message_metadata *about, struct str stack, int64_t bucket_ns,
 		      const struct open_batch_rules *rules, struct open_batch_stack *ret)
 {
 	struct line_dict *d = rules->dict;
@@ -331,7 +331,7 @@ static void keep_line(struct open_batch *b, uint32_t entry, struct str line, int
 	b->bytes += line.n + sizeof(*lines);
 }
 
-int open_batch_add_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t samples,
+int open_batch_add_line(struct open_batch *b, const struct message_metadata *about, struct str stack, int64_t samples,
 			struct str line, int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded)
 {
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;

@@ -125,10 +125,10 @@ void collector_update_failing(struct collector *c);				/* under the lock */
 /* --- ack_tokens.c --- */
 
 /* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time of the batch. */
-struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
+struct open_batch *ack_tokens_batch_for(struct collector *c, const struct message_metadata *about, int64_t *now);
 
 /* Whether a relay has sent it before. The ack token of a duplicate must still be acknowledged. */
-bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
+bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct message_metadata *about);
 
 void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);
 void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t);

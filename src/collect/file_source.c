@@ -30,7 +30,7 @@ static void on_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct file_source *s = data;
 	struct ack_token token = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
-	struct source_about about = source_hints_about(&s->options.hints);
+	struct message_metadata about = source_hints_about(&s->options.hints);
 
 	about.ack_token = &token;
 	about.channel = s->options.channel;

@@ -44,7 +44,7 @@ static bool is_plain(const struct strobe_wire_message *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct open_batch_rules rules = { .max_series = MAX_SERIES };
-	const struct source_about about = { 0 };
+	const struct message_metadata about = { 0 };
 	struct strobe_wire_message m;
 	struct open_batch *b;
 	uint64_t samples;

@@ -47,7 +47,7 @@ static void add(struct open_batch *fast, struct open_batch *slow, struct line_di
 		without = { .max_series = MAX_SERIES };
 	struct label host = { (char *)"host", (char *)"web1" };
 	struct labels labels = { &host, 1, 1 };
-	const struct source_about about = {
+	const struct message_metadata about = {
 		.channel = i % 5 == 1 ? "wall" : i % 5 == 2 ? NULL : "cpu",
 		.labels = i % 7 == 3 ? &labels : NULL,
 	};

@@ -25,7 +25,7 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 
 /* Returns when the data entered its stream or spool, perhaps days ago. `now` is the time of the batch, so that data
  * redelivered after a crash gets the same time, and finds its batch's id in the same file of the store. */
-static int64_t arrival(const struct source_about *about, int64_t now)
+static int64_t arrival(const struct message_metadata *about, int64_t now)
 {
 	int64_t oldest = now - (about->ack_token ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
 
@@ -33,13 +33,13 @@ static int64_t arrival(const struct source_about *about, int64_t now)
 }
 
 /* Returns the time in the message, when its data ended. */
-static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
+static int64_t time_of(struct collector *c, const struct message_metadata *about, const struct strobe_wire_message *m,
 		       int64_t now)
 {
 	return time_in_bounds(c, (int64_t)m->info.end_ns, arrival(about, now));
 }
 
-static int64_t time_of_line(struct collector *c, const struct source_about *about, int64_t now)
+static int64_t time_of_line(struct collector *c, const struct message_metadata *about, int64_t now)
 {
 	int64_t time_ns = arrival(about, now);
 
@@ -121,7 +121,7 @@ static bool has_room(struct collector *c, uint64_t (*taken)(const struct collect
 }
 
 /* Stream entries are accepted regardless: their source checks for space and pauses. */
-static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
+static bool no_room(struct collector *c, const struct message_metadata *about, uint64_t cost)
 {
 	return !about->ack_token && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
 }
@@ -181,8 +181,8 @@ static int room(void *data, size_t folded_series, uint64_t cost, struct err *err
 /* --- Messages and lines --- */
 
 /* Runs are queued as received: building a tree of 64 MB would take longer than other senders should wait. */
-static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
-		    const struct strobe_wire_message *m)
+static void on_run(struct collector *c, struct open_batch *b, const struct message_metadata *about,
+		   const struct strobe_wire_message *m)
 {
 	_cleanup_(buf_done) struct buf labeled = { 0 };
 	struct collector_counters *n = &c->counters;
@@ -220,7 +220,7 @@ static void on_run(struct collector *c, struct open_batch *b, const struct sourc
 	lock_release(&c->lock);
 }
 
-static void note_received(struct collector *c, const struct source_about *about, uint64_t samples, int64_t now)
+static void note_received(struct collector *c, const struct message_metadata *about, uint64_t samples, int64_t now)
 {
 	c->counters.samples_received += samples;
 	c->counters.last_sample_ns = now;
@@ -228,7 +228,7 @@ static void note_received(struct collector *c, const struct source_about *about,
 		about->source->counters.samples_received += samples;
 }
 
-static void note_added(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples,
+static void note_added(struct collector *c, struct open_batch *b, const struct message_metadata *about, uint64_t samples,
 		       bool folded)
 {
 	c->counters.samples_queued += samples;
@@ -239,7 +239,7 @@ static void note_added(struct collector *c, struct open_batch *b, const struct s
 	assert(collector_samples_balance(&c->counters));
 }
 
-static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
+static void note_dropped(struct collector *c, struct open_batch *b, const struct message_metadata *about, uint64_t samples)
 {
 	c->counters.samples_dropped_queue += samples;
 	if (about->source)
@@ -250,7 +250,7 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 	assert(collector_samples_balance(&c->counters));
 }
 
-static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now;
@@ -282,7 +282,7 @@ static void on_message(void *data, const struct source_about *about, const struc
 	}
 }
 
-static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct message_metadata *about, const char *line, size_t n)
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now, time_ns;

@@ -126,7 +126,7 @@ static bool same_ack_token(const struct ack_token *a, const struct ack_token *b)
 	return a->stream == b->stream && a->high == b->high && a->low == b->low;
 }
 
-void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples)
+void open_batch_note(struct open_batch *b, const struct message_metadata *about, uint64_t samples)
 {
 	struct open_batch_share *s;
 
@@ -273,7 +273,7 @@ static struct labels *make_labels(const struct strobe_wire_message *m, const str
 }
 
 /* Returns the number of the message's entry, adding it if it is new; -ENOSPC if there are too many. */
-static int64_t find_entry(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+static int64_t find_entry(struct open_batch *b, const struct message_metadata *about, const struct strobe_wire_message *m,
 			  int64_t bucket_ns, const struct open_batch_rules *rules, bool folded)
 {
 	size_t max = folded ? open_batch_series_limit(rules) : rules->max_series;
@@ -389,7 +389,7 @@ static void keep(struct open_batch *b, uint32_t entry, const struct strobe_wire_
 	merge_set_aside(b, 2 * (size_t)m->size);
 }
 
-int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+int open_batch_add(struct open_batch *b, const struct message_metadata *about, const struct strobe_wire_message *m,
 		   int64_t time_ns, const struct open_batch_rules *rules, uint64_t *ret_samples, bool *ret_folded)
 {
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS, i;

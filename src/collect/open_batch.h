@@ -105,16 +105,16 @@ void open_batch_folded_key(struct buf *key, const struct strobe_wire_message *m,
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
  * label is entry=other, and *ret_folded is set. *ret_samples is how many samples it holds. Returns -ENOSPC, and adds
  * nothing, when there are twice as many. */
-int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+int open_batch_add(struct open_batch *b, const struct message_metadata *about, const struct strobe_wire_message *m,
 		   int64_t time_ns, const struct open_batch_rules *rules, uint64_t *ret_samples, bool *ret_folded);
 
 /* Adds a line that source_line accepted, with `samples` as its count. The label `entry` is the base name of its first
  * frame without ".php", `profiler` is the channel. Returns -ENOSPC as above. */
-int open_batch_add_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t samples,
+int open_batch_add_line(struct open_batch *b, const struct message_metadata *about, struct str stack, int64_t samples,
 			struct str line, int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
 
 /* Notes that the batch holds `samples` of this source, and its ack token. */
-void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples);
+void open_batch_note(struct open_batch *b, const struct message_metadata *about, uint64_t samples);
 
 /* Adds an entry with these labels, which it takes over, and returns its number. */
 uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t bucket_ns, enum strobe_clock clock,

@@ -75,7 +75,7 @@ static int take(struct push_source *s, struct push *p)
 		enum strobe_wire_error e;
 
 		n = strobe_wire_first(p->bytes + at, p->size - at);
-		e = source_message(&s->base, (struct source_about){ 0 }, p->bytes + at, n);
+		e = source_message(&s->base, (struct message_metadata){ 0 }, p->bytes + at, n);
 		assert(!e);
 		(void)e;
 	}

@@ -1,7 +1,7 @@
 /* runs_scan.c: scans the directory for complete files, and queues those that are new. */
 #include "runs_source_private.h"
 
-#include "apart.h"
+#include "sandbox.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -51,7 +51,7 @@ static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const s
 {
 	struct run_name parts;
 
-	if ((uint64_t)st->st_size > APART_FILE_MAX)
+	if ((uint64_t)st->st_size > SANDBOX_FILE_MAX)
 		runs_refuse(s, id, SOURCE_FILE_LARGE, name, "it is above 64 MB");
 	else if (!run_name_of_file(name, &parts))
 		runs_refuse(s, id, SOURCE_FILE_NAME, name, "its name is not ID.SOURCE.xhprof, with letters, digits, '_' and '-', and "

@@ -1,7 +1,7 @@
 /* runs_source.c: a queue of complete files, and one child process that reads them. runs_scan.c finds them. */
 #include "runs_source_private.h"
 
-#include "apart.h"
+#include "sandbox.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -138,23 +138,23 @@ static bool start(struct runs_source *s, struct run_file *f)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct described d = { s, f };
-	struct apart_input in = { .name = "the file", .memory = READ_MEMORY, .write = write_run, .data = &d };
+	struct sandbox_input in = { .name = "the file", .memory = READ_MEMORY, .write = write_run, .data = &d };
 	struct err err = { 0 };
 	int r = open_file(s, f, &fd, &err);
 
 	assert(!s->reading && !f->is_handed);
 	in.fd = fd;
 	if (r >= 0)
-		r = apart_start(&s->apart, &in, &err);
+		r = sandbox_start(&s->sandbox, &in, &err);
 	if (r >= 0) {
-		s->child.fd = s->apart.done;
+		s->child.fd = s->sandbox.done;
 		r = loop_add(s->base.loop, &s->child, EPOLLIN, &err);
 		if (r >= 0) {
 			s->reading = f->id;
 			return true;
 		}
 		s->child.fd = -1;
-		apart_end(&s->apart, &(const char *){ NULL }, &(size_t){ 0 }, NULL);
+		sandbox_end(&s->sandbox, &(const char *){ NULL }, &(size_t){ 0 }, NULL);
 	}
 	/* A file that has changed or disappeared is found by a later scan. */
 	if (r != -ESTALE && r != -ENOENT)
@@ -187,7 +187,7 @@ void runs_read_next(struct runs_source *s)
 static void hand_over(struct runs_source *s, struct run_file *f, const char *messages, size_t size)
 {
 	struct ack_token token = { .stream = s->epoch, .high = f->id };
-	struct source_about about = { .ack_token = &token, .time_ns = f->changed_ns, .is_dated = true };
+	struct message_metadata about = { .ack_token = &token, .time_ns = f->changed_ns, .is_dated = true };
 	struct strobe_wire_message m;
 
 	if (source_parse(&s->base, messages, size, &m) || m.size != size) {
@@ -217,7 +217,7 @@ static void end_reading(struct runs_source *s)
 
 	assert(f && !f->is_handed);
 	loop_remove(s->base.loop, &s->child);
-	r = apart_end(&s->apart, &messages, &size, &err);
+	r = sandbox_end(&s->sandbox, &messages, &size, &err);
 	s->reading = 0;
 	if (r >= 0) {
 		hand_over(s, f, messages, size);
@@ -231,7 +231,7 @@ static void end_reading(struct runs_source *s)
 			       SOURCE_FILE_DAMAGED, f->name, err.text);
 		unqueue(s, f);
 	}
-	apart_free_messages(messages, size);
+	sandbox_free_messages(messages, size);
 }
 
 static void child_ended(struct watch *w, uint32_t events)
@@ -247,7 +247,7 @@ static void tick(struct watch *w, uint32_t events)
 	struct runs_source *s = (struct runs_source *)((char *)w - offsetof(struct runs_source, timer));
 
 	loop_timer_read(w);
-	if (s->reading && clock_monotonic_ns() >= s->apart.end_ns)
+	if (s->reading && clock_monotonic_ns() >= s->sandbox.end_ns)
 		end_reading(s);
 	runs_scan_continue(s);
 	runs_read_next(s);
@@ -287,8 +287,8 @@ static void runs_stop(struct source *base)
 		size_t size;
 
 		loop_remove(base->loop, &s->child);
-		apart_end(&s->apart, &messages, &size, NULL);
-		apart_free_messages(messages, size);
+		sandbox_end(&s->sandbox, &messages, &size, NULL);
+		sandbox_free_messages(messages, size);
 		s->reading = 0;
 	}
 	runs_scan_close(s);

@@ -5,11 +5,11 @@
  *
  * Further suffixes .json, .gz or .zst are allowed; other files are ignored. A file is read when its writer has closed it, as
  * inotify tells, or else when it has not changed for RUNS_QUIET_NS; one that cannot be read as a profile may still be incomplete,
- * and is rejected when it has not changed for RUNS_GIVE_UP_NS. It is read in a process of its own (apart.h), becomes a run with
+ * and is rejected when it has not changed for RUNS_GIVE_UP_NS. It is read in a process of its own (sandbox.h), becomes a run with
  * the id and source of its name that ended when the file was changed last, and is finished when the run is committed. The file is
  * not moved.
  *
- * Links, anything but regular files, files above APART_FILE_MAX and files that are not profiles are refused with a sentence and
+ * Links, anything but regular files, files above SANDBOX_FILE_MAX and files that are not profiles are refused with a sentence and
  * counted (source.h), once each.
  */
 #ifndef COLLECT_RUNS_SOURCE_H

@@ -5,7 +5,7 @@
 
 #include "runs_source.h"
 
-#include "apart.h"
+#include "sandbox.h"
 #include "map.h"
 #include "runs_seen.h"
 #include "source_url.h"
@@ -45,7 +45,7 @@ struct runs_source {
 	struct run_file *queue;			/* in the order in which they were found */
 	size_t queue_count;
 	size_t queue_max;
-	struct apart apart;
+	struct sandbox sandbox;
 	uint64_t reading;			/* id of the file that the child reads; 0: none */
 	int64_t next_warning_ns;
 };

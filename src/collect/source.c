@@ -116,7 +116,7 @@ enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t 
 	return e;
 }
 
-void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m)
+void source_take(struct source *s, struct message_metadata about, const struct strobe_wire_message *m)
 {
 	const struct source_receiver *r = &s->receiver;
 
@@ -130,7 +130,7 @@ void source_take(struct source *s, struct source_about about, const struct strob
 		r->open(r->data, &about, m);
 }
 
-enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n)
+enum strobe_wire_error source_message(struct source *s, struct message_metadata about, const void *bytes, size_t n)
 {
 	struct strobe_wire_message m;
 	enum strobe_wire_error e = source_parse(s, bytes, n, &m);
@@ -209,7 +209,7 @@ static enum source_line_error check_line(const char *line, size_t n)
 	return SOURCE_LINE_OK;
 }
 
-enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n)
+enum source_line_error source_line(struct source *s, struct message_metadata about, const char *line, size_t n)
 {
 	enum source_line_error e = check_line(line, n);
 
@@ -237,7 +237,7 @@ static const char *sentence(enum source_line_error e)
 	return sentences[e];
 }
 
-size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err)
+size_t source_lines(struct source *s, struct message_metadata about, const char *text, size_t n, struct err *err)
 {
 	const char *at = text, *end = text + n;
 	size_t taken = 0, rejected = 0;

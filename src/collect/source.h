@@ -117,7 +117,7 @@ struct ack_token {
 };
 
 /* Metadata of a message or a line. All zero is fine except for the source. */
-struct source_about {
+struct message_metadata {
 	struct source *source;
 	const struct ack_token *ack_token;	/* NULL: none wanted. Several messages may come with one ack token */
 	const char *channel;			/* channel of the message; NULL: none. The label "profiler" of a
@@ -138,13 +138,13 @@ struct source_list {
 
 /* Receives what a source hands over, all in the loop's thread. Bytes live until the call returns. */
 struct source_receiver {
-	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	void (*message)(void *data, const struct message_metadata *about, const struct strobe_wire_message *m);
 	/* Partial data of a run that has not ended (kinds 3 and 4), never passed to `message`. NULL: not wanted. */
-	void (*open)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	void (*open)(void *data, const struct message_metadata *about, const struct strobe_wire_message *m);
 	/* Counts runs that are lost because their sender died before they ended. NULL: not counted. */
 	void (*runs_killed)(void *data, uint64_t count);
 	/* A line without its newline. Sources call source_line, which checks it, instead. */
-	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
+	void (*line)(void *data, const struct message_metadata *about, const char *line, size_t n);
 	/* A source with ack tokens has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
 	/* A record that another collector left beside the source (see `record` below): entries with its ack tokens
@@ -241,18 +241,18 @@ bool source_takes_pushes(const struct source *s);	/* whether it is the source of
 void source_done(struct source *s);
 
 /* Checks and counts a folded line, and hands it over if it is one. */
-enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
+enum source_line_error source_line(struct source *s, struct message_metadata about, const char *line, size_t n);
 
 /* Does the same for text of one or more lines, the last one with or without its newline; blank lines are skipped.
  * Returns how many were accepted; `err` describes the first invalid one. */
-size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err);
+size_t source_lines(struct source *s, struct message_metadata about, const char *text, size_t n, struct err *err);
 
 /* Checks and counts a wire message, and hands it over if it is valid. */
-enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
+enum strobe_wire_error source_message(struct source *s, struct message_metadata about, const void *bytes, size_t n);
 
 /* The same in two steps, for callers that inspect the message first. */
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
-void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
+void source_take(struct source *s, struct message_metadata about, const struct strobe_wire_message *m);
 
 /* Notes `path`, which lives as long as the source, as awaited if it cannot be read now. */
 void source_set_awaited(struct source *s, const char *path);

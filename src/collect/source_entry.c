@@ -14,7 +14,7 @@ static uint32_t get_u32(const char *p)
 }
 
 /* Each message has its length, so after an invalid one the rest cannot be parsed. */
-static size_t hand_messages(struct source *s, struct source_about about, struct str body, struct err *err)
+static size_t hand_messages(struct source *s, struct message_metadata about, struct str body, struct err *err)
 {
 	size_t taken = 0;
 
@@ -45,7 +45,7 @@ static void add_labels(struct labels *l, const struct labels *more)
 	}
 }
 
-size_t source_entry(struct source *s, struct source_about about, const struct str *fields, size_t count,
+size_t source_entry(struct source *s, struct message_metadata about, const struct str *fields, size_t count,
 		    struct err *err)
 {
 	struct entry e = { 0 };

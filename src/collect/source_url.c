@@ -51,10 +51,12 @@ int source_hints_set(struct source_hints *h, const char *name, const char *value
 	return h->period_ns > 0 ? 1 : err_set(err, -EINVAL, "period=%.60s: it must be positive", value);
 }
 
-struct source_about source_hints_about(const struct source_hints *h)
+struct message_metadata source_hints_about(const struct source_hints *h)
 {
-	return (struct source_about){
-		.labels = h->labels.count ? &h->labels : NULL, .clock = h->clock, .period_ns = h->period_ns,
+	return (struct message_metadata){
+		.labels = h->labels.count ? &h->labels : NULL,
+		.clock = h->clock,
+		.period_ns = h->period_ns,
 	};
 }
 

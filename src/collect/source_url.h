@@ -22,7 +22,7 @@ void source_hints_done(struct source_hints *h);
 int source_hints_set(struct source_hints *h, const char *name, const char *value, struct err *err);
 
 /* `h` must outlive the result. */
-struct source_about source_hints_about(const struct source_hints *h);
+struct message_metadata source_hints_about(const struct source_hints *h);
 
 /* Whether two URLs differ in their parameters only. */
 bool source_url_same_place(const char *a, const char *b);

@@ -35,7 +35,7 @@ struct stdin_source {
 static void on_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct stdin_source *s = data;
-	struct source_about about = source_hints_about(&s->options.hints);
+	struct message_metadata about = source_hints_about(&s->options.hints);
 
 	about.channel = s->options.channel;
 	if (line)

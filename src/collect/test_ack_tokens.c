@@ -190,8 +190,11 @@ static void give_relayed(struct fixture *f, struct fake *from, uint64_t number, 
 {
 	struct source_receiver r = collector_receiver(f->c);
 	struct ack_token token = { .high = number };
-	struct source_about about = {
-		.source = &from->source, .ack_token = &token, .time_ns = clock_wall_ns(), .batch_id = batch_id,
+	struct message_metadata about = {
+		.source = &from->source,
+		.ack_token = &token,
+		.time_ns = clock_wall_ns(),
+		.batch_id = batch_id,
 		.part = part,
 	};
 	struct strobe_wire_message m;
@@ -212,7 +215,7 @@ static void give_line(struct fixture *f, struct fake *from, uint64_t number, con
 	struct source_receiver r = collector_receiver(f->c);
 	struct ack_token token = { .high = number };
 
-	r.line(r.data, &(struct source_about){ .source = &from->source, .ack_token = &token, .time_ns = time_ns }, line,
+	r.line(r.data, &(struct message_metadata){ .source = &from->source, .ack_token = &token, .time_ns = time_ns }, line,
 	       strlen(line));
 }
 
@@ -681,7 +684,7 @@ TEST(what_takes_no_room_once_it_is_merged_keeps_no_source_waiting_and_drops_no_r
 		give(&f, &f.one, i, 1);
 	CHECK_INT(strobe_wire_parse(bytes, test_message_write(&(struct test_message){ .samples = 1, .run = true }, bytes,
 							      sizeof(bytes)), &run), STROBE_WIRE_OK);
-	r.message(r.data, &(struct source_about){ 0 }, &run);
+	r.message(r.data, &(struct message_metadata){ 0 }, &run);
 	CHECK_INT(f.n->runs_received, 1);
 	CHECK_INT(f.n->runs_dropped_queue, 0);
 	CHECK(f.n->queue_bytes <= 40000);

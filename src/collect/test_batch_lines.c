@@ -43,7 +43,7 @@ static void next_batch(struct fixture *f)
 	f->b = open_batch_new(2);
 }
 
-static int add_bytes(struct fixture *f, const struct source_about *about, const char *bytes, size_t n, int64_t time_ns)
+static int add_bytes(struct fixture *f, const struct message_metadata *about, const char *bytes, size_t n, int64_t time_ns)
 {
 	struct folded_line l;
 
@@ -52,14 +52,14 @@ static int add_bytes(struct fixture *f, const struct source_about *about, const 
 				   &f->folded);
 }
 
-static int add_about(struct fixture *f, const struct source_about *about, const char *line, int64_t time_ns)
+static int add_about(struct fixture *f, const struct message_metadata *about, const char *line, int64_t time_ns)
 {
 	return add_bytes(f, about, line, strlen(line), time_ns);
 }
 
 static int add(struct fixture *f, const char *line)
 {
-	return add_about(f, &(struct source_about){ .channel = "excimer" }, line, TIME_NS);
+	return add_about(f, &(struct message_metadata){ .channel = "excimer" }, line, TIME_NS);
 }
 
 /* Puts "a;b 3" for each node with samples, in the order of nodes. */
@@ -114,7 +114,7 @@ static void check_entry_point(const char *line, size_t n, const char *wanted)
 	const char *entry;
 
 	start(&f);
-	CHECK_INT(add_bytes(&f, &(struct source_about){ 0 }, line, n, TIME_NS), 0);
+	CHECK_INT(add_bytes(&f, &(struct message_metadata){ 0 }, line, n, TIME_NS), 0);
 	CHECK_INT(f.b->batch.count, 1);
 	entry = labels_get(f.b->batch.entries[0].labels, "entry");
 	CHECK_STR(entry ? entry : "(none)", wanted);
@@ -153,7 +153,7 @@ TEST(a_long_entry_point_is_cut_to_what_a_label_holds)
 	memset(line, 'e', sizeof(line));
 	memcpy(line + sizeof(line) - 4, ";m 1", 4);
 	start(&f);
-	CHECK_INT(add_bytes(&f, &(struct source_about){ 0 }, line, sizeof(line), TIME_NS), 0);
+	CHECK_INT(add_bytes(&f, &(struct message_metadata){ 0 }, line, sizeof(line), TIME_NS), 0);
 	CHECK_INT(strlen(labels_get(f.b->batch.entries[0].labels, "entry")), STROBE_WIRE_LABEL_VALUE);
 	stop(&f);
 }
@@ -186,10 +186,10 @@ TEST(without_a_dictionary_it_is_the_same)
 		CHECK_INT(add(&f, "/srv/index.php;main;work 3"), 0);
 		CHECK_INT(add(&f, "/srv/index.php;main 1"), 0);
 		CHECK_INT(add(&f, "/srv/index.php;main;;rest; 2"), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ .labels = &web1 }, "a.php;x 1", TIME_NS), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "a.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ .labels = &web1 }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "a.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
 		CHECK(!f.folded);
-		CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "b.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "b.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
 		CHECK(f.folded);
 	}
 	check_batch(&f, "entry=index,profiler=excimer: /srv/index.php;main 2, /srv/index.php;main;work 6, "
@@ -283,8 +283,8 @@ TEST(empty_frames_are_none)
 
 TEST(series_differ_by_entry_point_channel_clock_period_and_labels)
 {
-	struct source_about cpu = { .channel = "excimer", .clock = STROBE_CLOCK_CPU };
-	struct source_about slow = { .channel = "excimer", .period_ns = 60 };
+	struct message_metadata cpu = { .channel = "excimer", .clock = STROBE_CLOCK_CPU };
+	struct message_metadata slow = { .channel = "excimer", .period_ns = 60 };
 	struct labels web1 = { 0 }, web2 = { 0 };
 	struct fixture f;
 
@@ -294,12 +294,12 @@ TEST(series_differ_by_entry_point_channel_clock_period_and_labels)
 	for (int i = 0; i < 2; i++) {
 		CHECK_INT(add(&f, "a.php;x 1"), 0);
 		CHECK_INT(add(&f, "b.php;x 1"), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ .channel = "wall" }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ .channel = "wall" }, "a.php;x 1", TIME_NS), 0);
 		CHECK_INT(add_about(&f, &cpu, "a.php;x 1", TIME_NS), 0);
 		CHECK_INT(add_about(&f, &slow, "a.php;x 1", TIME_NS), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ .labels = &web1 }, "a.php;x 1", TIME_NS), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ .labels = &web2 }, "a.php;x 1", TIME_NS), 0);
-		CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ .labels = &web1 }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ .labels = &web2 }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "a.php;x 1", TIME_NS), 0);
 	}
 	check_batch(&f, "entry=a,profiler=excimer: a.php;x 2, \n"
 		    "entry=b,profiler=excimer: b.php;x 2, \n"
@@ -322,8 +322,9 @@ TEST(labels_that_come_with_a_line_win)
 	labels_set(&labels, "entry", 5, "given", 5);
 	labels_set(&labels, "profiler", 8, "mine", 4);
 	start(&f);
-	CHECK_INT(add_about(&f, &(struct source_about){ .channel = "excimer", .labels = &labels }, "a.php;x 1",
-			    TIME_NS), 0);
+	CHECK_INT(add_about(&f, &(struct message_metadata){ .channel = "excimer", .labels = &labels }, "a.php;x 1",
+			    TIME_NS),
+		  0);
 	check_batch(&f, "entry=given,profiler=mine: a.php;x 1, \n");
 	labels_done(&labels);
 	stop(&f);
@@ -331,7 +332,7 @@ TEST(labels_that_come_with_a_line_win)
 
 TEST(each_bucket_of_ten_seconds_has_its_own_entry)
 {
-	struct source_about about = { .channel = "c" };
+	struct message_metadata about = { .channel = "c" };
 	struct fixture f;
 
 	start(&f);
@@ -373,9 +374,9 @@ TEST(above_the_limit_of_series_lines_go_to_other)
 	CHECK_INT(f.b->samples, 7);
 
 	/* Other buckets have an "other" of their own, until there are twice as many. */
-	CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "e;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
-	CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "e;x 1", TIME_NS + 20 * NS_PER_SECOND), -ENOSPC);
-	CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "e;x 1", TIME_NS + 20 * NS_PER_SECOND), -ENOSPC);
+	CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "e;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
+	CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "e;x 1", TIME_NS + 20 * NS_PER_SECOND), -ENOSPC);
+	CHECK_INT(add_about(&f, &(struct message_metadata){ 0 }, "e;x 1", TIME_NS + 20 * NS_PER_SECOND), -ENOSPC);
 	CHECK_INT(f.b->batch.count, 4);
 	CHECK_INT(f.b->samples, 8);
 	stop(&f);
@@ -408,7 +409,7 @@ TEST(lines_are_kept_as_they_came_when_a_sink_wants_them)
 	CHECK_INT(f.b->batch.line_count, 0);
 	f.rules.keep_lines = true;
 	CHECK_INT(add(&f, "b.php;x 1"), 0);
-	CHECK_INT(add_bytes(&f, &(struct source_about){ .channel = "excimer" }, odd, sizeof(odd) - 1, TIME_NS + 3), 0);
+	CHECK_INT(add_bytes(&f, &(struct message_metadata){ .channel = "excimer" }, odd, sizeof(odd) - 1, TIME_NS + 3), 0);
 	CHECK_INT(add(&f, "b.php;x   12  "), 0);
 	CHECK_INT(f.b->batch.line_count, 3);
 	CHECK_STR(f.b->batch.lines[0].bytes, "b.php;x 1");

@@ -153,7 +153,7 @@ static inline void stop(struct fixture *f)
 static inline void send_bytes(struct fixture *f, const void *bytes, size_t size)
 {
 	struct source_receiver receiver;
-	struct source_about about = { 0 };
+	struct message_metadata about = { 0 };
 	struct strobe_wire_message m;
 
 	CHECK_INT(strobe_wire_parse(bytes, size, &m), STROBE_WIRE_OK);

@@ -142,7 +142,7 @@ static void run(struct fixture *f, int64_t ns)
 static void send_line(struct fixture *f, unsigned source, uint64_t token)
 {
 	struct ack_token t = { .low = token };
-	struct source_about about = { .source = &f->sources[source], .ack_token = token ? &t : NULL };
+	struct message_metadata about = { .source = &f->sources[source], .ack_token = token ? &t : NULL };
 
 	CHECK_INT(source_line(&f->sources[source], about, "main;a 1", 8), SOURCE_LINE_OK);
 }
@@ -186,7 +186,7 @@ static void send_message(struct fixture *f)
 	uint8_t bytes[4096];
 	size_t n = test_message_write(&(struct test_message){ .samples = 3 }, bytes, sizeof(bytes));
 
-	CHECK_INT(source_message(&f->sources[0], (struct source_about){ 0 }, bytes, n), STROBE_WIRE_OK);
+	CHECK_INT(source_message(&f->sources[0], (struct message_metadata){ 0 }, bytes, n), STROBE_WIRE_OK);
 }
 
 TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets_profiles)
@@ -350,7 +350,7 @@ static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
 	CHECK_SOON(f, f->sinks[2].gone == 1);
 	if (!later)
 		add(f, &second);
-	CHECK_INT(source_message(&f->sources[0], (struct source_about){ 0 }, bytes, n), STROBE_WIRE_OK);
+	CHECK_INT(source_message(&f->sources[0], (struct message_metadata){ 0 }, bytes, n), STROBE_WIRE_OK);
 	if (later)
 		add(f, &second);
 	collector_remove_sink(f->c, collector_sink(f->c, 0), closed, &f->sinks[0]);

@@ -22,7 +22,7 @@ struct fixture {
 	size_t lines, caught_up;
 };
 
-static inline void on_line(void *data, const struct source_about *about, const char *line, size_t n)
+static inline void on_line(void *data, const struct message_metadata *about, const char *line, size_t n)
 {
 	struct fixture *f = data;
 

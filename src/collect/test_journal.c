@@ -67,7 +67,7 @@ static int begin(struct fixture *f, uint64_t id, uint64_t first, uint64_t last, 
 	for (uint64_t i = first; i <= last; i++) {
 		struct ack_token t = { .stream = 2, .high = i, .low = i % 3 };
 
-		open_batch_note(b, &(struct source_about){ .source = &f->source, .ack_token = &t }, 1);
+		open_batch_note(b, &(struct message_metadata){ .source = &f->source, .ack_token = &t }, 1);
 	}
 	if (relay_id) {
 		size_t capacity = 0;

@@ -47,7 +47,7 @@ static size_t make_message(unsigned number, uint8_t *buffer, size_t capacity)
 
 static uint64_t add_by(struct open_batch *b, unsigned number, const struct open_batch_rules *by)
 {
-	const struct source_about about = { 0 };
+	const struct message_metadata about = { 0 };
 	struct strobe_wire_message m;
 	uint8_t bytes[4096];
 	uint64_t samples = 0;
@@ -174,7 +174,7 @@ TEST(what_waits_is_counted_as_if_nothing_of_it_were_there_yet)
 static void add_line(struct open_batch *b)
 {
 	static const char line[] = "index.php;App\\Cart::total;PDO::query 3";
-	const struct source_about about = { .channel = "excimer" };
+	const struct message_metadata about = { .channel = "excimer" };
 	bool folded;
 
 	CHECK_INT(open_batch_add_line(b, &about, (struct str){ line, sizeof(line) - 3 }, 3, (struct str){ line, sizeof(line) - 1 }, BUCKET,

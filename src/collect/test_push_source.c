@@ -18,7 +18,7 @@ struct place {
 	struct err err;
 };
 
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void got_message(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	struct place *p = data;
 

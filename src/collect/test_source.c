@@ -15,7 +15,7 @@ struct fixture {
 	char *channel;
 };
 
-static void note_about(struct fixture *f, const struct source_about *about)
+static void note_about(struct fixture *f, const struct message_metadata *about)
 {
 	const char *host = about->labels ? labels_get(about->labels, "host") : NULL;
 
@@ -27,7 +27,7 @@ static void note_about(struct fixture *f, const struct source_about *about)
 	CHECK(about->source == &f->s);
 }
 
-static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct message_metadata *about, const char *line, size_t n)
 {
 	struct fixture *f = data;
 
@@ -36,7 +36,7 @@ static void on_line(void *data, const struct source_about *about, const char *li
 	buf_putc(&f->got, '\n');
 }
 
-static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	struct fixture *f = data;
 
@@ -60,7 +60,7 @@ static void stop(struct fixture *f)
 
 static enum source_line_error line(struct fixture *f, const char *bytes, size_t n)
 {
-	return source_line(&f->s, (struct source_about){ .channel = "excimer" }, bytes, n);
+	return source_line(&f->s, (struct message_metadata){ .channel = "excimer" }, bytes, n);
 }
 
 static void check_line(const char *bytes, size_t n, enum source_line_error wanted)
@@ -141,7 +141,7 @@ TEST(a_line_has_at_most_ten_thousand_frames)
 
 TEST(text_of_several_lines_is_taken_apart)
 {
-	const struct source_about about = { 0 };
+	const struct message_metadata about = { 0 };
 	struct fixture f;
 	struct err err = { 0 };
 
@@ -172,12 +172,14 @@ TEST(an_entry_with_a_line_is_a_line_with_labels)
 
 	start(&f);
 	labels_set(&url, "host", 4, "of the url", 10);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ .labels = &url },
-			       (struct str[]){ str("line"), str("a;b 2"), str("host"), str("web1") }, 4, NULL), 1);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ .labels = &url },
+			       (struct str[]){ str("line"), str("a;b 2"), str("host"), str("web1") }, 4, NULL),
+		  1);
 	CHECK_STR(f.got.data, "a;b 2\n");
 	CHECK_STR(f.host, "web1");
-	CHECK_INT(source_entry(&f.s, (struct source_about){ .labels = &url },
-			       (struct str[]){ str("line"), str("c 3") }, 2, NULL), 1);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ .labels = &url },
+			       (struct str[]){ str("line"), str("c 3") }, 2, NULL),
+		  1);
 	CHECK_STR(f.host, "of the url");
 	CHECK_INT(f.s.counters.rejected_entries, 0);
 	labels_done(&url);
@@ -192,9 +194,9 @@ TEST(an_entry_with_messages_hands_over_each)
 
 	start(&f);
 	memcpy(bytes + n, bytes, n);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 },
-			       (struct str[]){ str("strobe"), { (char *)bytes, 2 * n }, str("id"),
-					       str("000000000000002a"), str("host"), str("web1") }, 6, NULL), 2);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 },
+			       (struct str[]){ str("strobe"), { (char *)bytes, 2 * n }, str("id"), str("000000000000002a"), str("host"), str("web1") }, 6, NULL),
+		  2);
 	CHECK_INT(f.messages, 2);
 	CHECK_INT(f.batch_id, 42);
 	CHECK_STR(f.host, "web1");
@@ -209,19 +211,21 @@ TEST(an_entry_without_anything_is_counted)
 	struct err err;
 
 	start(&f);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, NULL, 0, &err), 0);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("none") }, 2, &err),
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 }, NULL, 0, &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 }, (struct str[]){ str("line"), str("none") }, 2, &err),
 		  0);
 	CHECK_STR(err.text, "line 1 is invalid: a folded line ends with a space and a count, as in main;work 12");
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("") }, 2, &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 }, (struct str[]){ str("line"), str("") }, 2, &err), 0);
 	CHECK_STR(err.text, "the entry is empty");
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), str("STRB") }, 2, &err),
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 }, (struct str[]){ str("strobe"), str("STRB") }, 2, &err),
 		  0);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 },
-			       (struct str[]){ str("strobe"), { (char *)bytes, n - 1 } }, 2, &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 },
+			       (struct str[]){ str("strobe"), { (char *)bytes, n - 1 } }, 2, &err),
+		  0);
 	memset(bytes + 8, 0, 4);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), { (char *)bytes, n } },
-			       2, &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct message_metadata){ 0 }, (struct str[]){ str("strobe"), { (char *)bytes, n } },
+			       2, &err),
+		  0);
 	CHECK_INT(f.messages, 0);
 	CHECK_INT(f.s.counters.rejected_entries, 6);
 	stop(&f);

@@ -25,7 +25,7 @@ struct fixture {
 	int turns;
 };
 
-static inline void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static inline void got(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	struct fixture *f = data;
 
@@ -33,7 +33,7 @@ static inline void got(void *data, const struct source_about *about, const struc
 	f->bytes += m->size;
 }
 
-static inline void on_open_run(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static inline void on_open_run(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	((struct fixture *)data)->open_runs++;
 }

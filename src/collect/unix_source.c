@@ -92,7 +92,7 @@ static void on_message(struct connection *c, const void *bytes, size_t size)
 	open_runs_note(&c->open_runs, &m);
 	if (c->labels.count && !c->is_recorder && is_recorded(&m))
 		forget_place(c);
-	source_take(s, (struct source_about){ .labels = c->labels.count ? &c->labels : NULL }, &m);
+	source_take(s, (struct message_metadata){ .labels = c->labels.count ? &c->labels : NULL }, &m);
 }
 
 static void on_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)

@@ -125,7 +125,7 @@ bool sides_are_sampled(const struct sides *s)
 
 int sides_check(const struct sides *s, const struct command_spec *spec, enum diff_scale scale, bool force, bool quiet)
 {
-	struct diff_doubts doubts;
+	struct diff_warnings doubts;
 	struct err err = { 0 };
 
 	diff_check(s->before, s->column_before, s->name_before, s->after, s->column_after, s->name_after, scale, &doubts);

@@ -45,8 +45,8 @@ static void note_source(struct drop_report *r, const struct source *s)
 /* With several sinks, one may lack samples that another one has. */
 static void note_sink(struct drop_report *r, const struct sink *s, const struct sink_counters *n, bool is_only_one)
 {
-	struct server_figure figures[SERVER_FIGURES];
-	size_t count = s->ops->figures ? s->ops->figures((void *)s, figures, SERVER_FIGURES) : 0;
+	struct sink_metric figures[SINK_METRICS_MAX];
+	size_t count = s->ops->figures ? s->ops->figures((void *)s, figures, SINK_METRICS_MAX) : 0;
 
 	if (!is_only_one) {
 		drop_report_note(r, n->samples_dropped_queue, "samples for %s (queue_full)", s->url);

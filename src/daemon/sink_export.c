@@ -37,20 +37,23 @@ static int export_sink_open(const struct sink_ops *ops, const char *url, struct 
 	return 0;
 }
 
-static size_t figures(void *sink, struct server_figure *ret, size_t max)
+static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 {
 	const struct exporter_counters *c = exporter_counters(((struct export_sink *)sink)->exporter);
-	const struct server_figure all[] = {
+	const struct sink_metric all[] = {
 		{ "export_requests_total", "Requests sent.", NULL, NULL, c->requests },
 		{ "export_bytes_total", "Bytes of the bodies of sent requests.", NULL, NULL, c->bytes },
 		{ "export_retried_requests_total", "Requests that failed and were or will be retried.", NULL, NULL,
 		  c->retried_requests },
 		{ "export_refused_requests_total", "Requests that the receiver rejected "
-						   "permanently.", NULL, NULL, c->refused_requests },
+						   "permanently.",
+		  NULL, NULL, c->refused_requests },
 		{ "export_refused_samples_total", "Samples of requests that the receiver rejected "
-						  "permanently.", NULL, NULL, c->refused_samples },
+						  "permanently.",
+		  NULL, NULL, c->refused_samples },
 		{ "export_left_out_profiles_total", "Profiles that the receiver dropped from "
-						    "accepted requests.", NULL, NULL,
+						    "accepted requests.",
+		  NULL, NULL,
 		  c->left_out_profiles },
 	};
 

@@ -70,10 +70,10 @@ static int logs_sink_open(const char *url, const struct sink_options *o, struct 
 	return 0;
 }
 
-static size_t figures(void *sink, struct server_figure *ret, size_t max)
+static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 {
 	const struct logs_counters *c = logs_counters(((struct logs_sink *)sink)->logs);
-	const struct server_figure all[] = {
+	const struct sink_metric all[] = {
 		{ "logs_written_lines_total", "Lines written to trace logs, counted in each file.", NULL, NULL,
 		  c->lines },
 		{ "logs_written_bytes_total", "Bytes written to trace logs.", NULL, NULL, c->bytes },

@@ -46,22 +46,22 @@ static int relay_sink_open(const char *url, const struct sink_options *o, struct
 	return 0;
 }
 
-static size_t drop_figures(const struct spool_counters *n, struct server_figure *ret)
+static size_t drop_figures(const struct spool_counters *n, struct sink_metric *ret)
 {
 	size_t count = 0;
 
 	for (unsigned i = 0; i < SPOOL_DROPS; i++) {
 		const char *reason = spool_drop_name((enum spool_drop)i);
 
-		ret[count++] = (struct server_figure){ "relay_dropped_samples_total",
-						       "Samples lost after they were spooled.",
-						       "reason", reason, n->samples_dropped[i] };
+		ret[count++] = (struct sink_metric){ "relay_dropped_samples_total",
+						     "Samples lost after they were spooled.",
+						     "reason", reason, n->samples_dropped[i] };
 	}
 	for (unsigned i = 0; i < SPOOL_DROPS; i++)
-		ret[count++] = (struct server_figure){ "relay_dropped_runs_total",
-						       "Runs lost after they were spooled.",
-						       "reason", spool_drop_name((enum spool_drop)i),
-						       n->runs_dropped[i] };
+		ret[count++] = (struct sink_metric){ "relay_dropped_runs_total",
+						     "Runs lost after they were spooled.",
+						     "reason", spool_drop_name((enum spool_drop)i),
+						     n->runs_dropped[i] };
 	return count;
 }
 
@@ -109,10 +109,10 @@ static const struct {
 
 #undef AT
 
-static size_t figures(void *sink, struct server_figure *ret, size_t max)
+static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 {
 	const struct relay_counters *c = relay_counters(((struct relay_sink *)sink)->relay);
-	const struct server_figure states[] = {
+	const struct sink_metric states[] = {
 		{ "relay_up", "Whether the last attempt to forward succeeded; 1 before the first one.", NULL, NULL, c->is_up },
 		{ "relay_oldest_entry_timestamp_seconds", "Creation time of the oldest queued entry; 0 if none is queued.",
 		  NULL, NULL, (uint64_t)(c->spool.oldest_ns / 1000000000) },
@@ -126,8 +126,8 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		ret[count++] = states[i];
 	for (size_t i = 0; i < ARRAY_SIZE(counter_figures); i++)
-		ret[count++] = (struct server_figure){ counter_figures[i].name, counter_figures[i].help, NULL, NULL,
-						       *(const _Atomic uint64_t *)((const char *)c + counter_figures[i].offset) };
+		ret[count++] = (struct sink_metric){ counter_figures[i].name, counter_figures[i].help, NULL, NULL,
+						     *(const _Atomic uint64_t *)((const char *)c + counter_figures[i].offset) };
 	return count + drop_figures(&c->spool, ret + count);
 }
 

@@ -26,7 +26,7 @@ struct sink_ops {
 	/* Sets options that may change at run time, limits and groups of logs; NULL: none. Any thread. */
 	void (*set_options)(struct sink *s, const struct sink_options *o);
 	/* Returns counters besides the collector's, and how many there are. Any thread. NULL: none. */
-	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
+	size_t (*figures)(void *sink, struct sink_metric *ret, size_t max);
 	/* Describes the state, beyond failing commits, and returns whether it is healthy; NULL: nothing to
 	 * describe. Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);

@@ -21,8 +21,8 @@ static int read_named(struct pushed *p, uint8_t kind, const char *bytes, size_t 
 	if ((r = push_name(p, (struct str){ bytes, name }, true, labels, &type, err)) < 0)
 		return r;
 	if (kind == 'p')
-		return push_pprof(p, &(struct push_about){ .labels = labels, .name = { "", 0 } }, rest.p, rest.n, err);
-	if ((r = pushed_series(p, labels, &(struct pushed_facts){ .clock = type->clock, .period_ns = 1 }, &to, err)) < 0)
+		return push_pprof(p, &(struct push_metadata){ .labels = labels, .name = { "", 0 } }, rest.p, rest.n, err);
+	if ((r = pushed_series(p, labels, &(struct pushed_metadata){ .clock = type->clock, .period_ns = 1 }, &to, err)) < 0)
 		return r;
 	return kind == 'i' ? push_trie(p, to, type, rest, err) : kind == 'e' ? push_tree(p, to, type, rest, err) :
 	       push_folded(p, to, type, rest, kind == 'f', err);

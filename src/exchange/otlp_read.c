@@ -36,7 +36,7 @@ struct profile_facts {
 	struct str type, unit, period_type, period_unit;
 	int64_t time_ns, duration_ns, period;
 	struct numbers attributes;
-	struct pushed_facts facts;
+	struct pushed_metadata facts;
 	char column[64], column_unit[64];
 	int64_t scale;
 };
@@ -227,7 +227,7 @@ static int add_value(struct reader *r, const struct profile_facts *p, const stru
 {
 	struct line_place places[PUSHED_DEPTH_MAX];
 	uint32_t depth = places_of(&r->dictionary, s->stack, places), node = PROFILE_ROOT, column;
-	struct pushed_facts facts = p->facts;
+	struct pushed_metadata facts = p->facts;
 	struct profile *to;
 	int e;
 
@@ -288,7 +288,7 @@ static void decide_facts(struct profile_facts *p)
 {
 	char period[64], period_unit[64];
 	int64_t scale = pprof_column(p->period_type, p->period_unit, period, period_unit), end;
-	struct pushed_facts *f = &p->facts;
+	struct pushed_metadata *f = &p->facts;
 
 	p->scale = pprof_column(p->type, p->unit, p->column, p->column_unit);
 	if (!strcmp(period_unit, "nanoseconds") && p->period > 0)

@@ -59,7 +59,7 @@ static int read_label(struct pushed *p, struct protobuf m, struct labels *labels
 	return 0;
 }
 
-static int read_sample(struct pushed *p, struct protobuf m, const struct push_about *a, struct err *err)
+static int read_sample(struct pushed *p, struct protobuf m, const struct push_metadata *a, struct err *err)
 {
 	struct protobuf_field f;
 
@@ -72,7 +72,7 @@ static int read_sample(struct pushed *p, struct protobuf m, const struct push_ab
 static int read_series(struct pushed *p, struct protobuf all, struct err *err)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
-	struct push_about about = { .labels = &labels, .name = { "", 0 } };
+	struct push_metadata about = { .labels = &labels, .name = { "", 0 } };
 	struct protobuf m = all;
 	struct protobuf_field f;
 	int r = 0;

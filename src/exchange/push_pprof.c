@@ -9,8 +9,8 @@
 
 struct reader {
 	struct pushed *pushed;
-	const struct push_about *about;
-	struct pushed_facts facts;
+	const struct push_metadata *about;
+	struct pushed_metadata facts;
 	struct labels labels;			/* labels of the sample */
 	struct profile *last;			/* series of the previous sample; NULL: none */
 	uint32_t columns[PROFILE_COLUMNS];	/* columns in `last`, by column of the file */
@@ -34,7 +34,7 @@ static enum strobe_clock clock_of(const struct reader *r, const struct pprof_sam
 
 static void set_facts(struct reader *r, const struct pprof_sample *s)
 {
-	const struct push_about *a = r->about;
+	const struct push_metadata *a = r->about;
 	int64_t start = s->time_ns > 0 ? s->time_ns : 0, end = start;
 
 	if (start && s->duration_ns > 0 && __builtin_add_overflow(start, s->duration_ns, &end))
@@ -43,8 +43,7 @@ static void set_facts(struct reader *r, const struct pprof_sample *s)
 		end = a->until_ns;
 		start = a->from_ns && a->from_ns < end ? a->from_ns : end;
 	}
-	r->facts = (struct pushed_facts){ .clock = clock_of(r, s), .period_ns = s->period_ns > 0 ? s->period_ns : 0,
-					  .start_ns = start, .end_ns = end };
+	r->facts = (struct pushed_metadata){ .clock = clock_of(r, s), .period_ns = s->period_ns > 0 ? s->period_ns : 0, .start_ns = start, .end_ns = end };
 	r->has_facts = true;
 }
 
@@ -107,7 +106,7 @@ static int take(void *data, const struct pprof_sample *s, struct err *err)
 	return 0;
 }
 
-int push_pprof(struct pushed *p, const struct push_about *a, const void *bytes, size_t n, struct err *err)
+int push_pprof(struct pushed *p, const struct push_metadata *a, const void *bytes, size_t n, struct err *err)
 {
 	struct reader r = { .pushed = p, .about = a };
 	struct input in;

@@ -25,14 +25,14 @@ void pushed_done(struct pushed *p)
 
 /* --- Series --- */
 
-static void put_key(struct pushed *p, const struct labels *labels, const struct pushed_facts *f)
+static void put_key(struct pushed *p, const struct labels *labels, const struct pushed_metadata *f)
 {
 	buf_reset(&p->key);
 	buf_printf(&p->key, "%d %lld %lld ", (int)f->clock, (long long)f->period_ns, (long long)(f->end_ns / BATCH_BUCKET_NS));
 	labels_put(labels, &p->key);
 }
 
-static struct profile *new_profile(const struct labels *labels, const struct pushed_facts *f)
+static struct profile *new_profile(const struct labels *labels, const struct pushed_metadata *f)
 {
 	struct profile *p = profile_new();
 
@@ -44,7 +44,7 @@ static struct profile *new_profile(const struct labels *labels, const struct pus
 	return p;
 }
 
-int pushed_series(struct pushed *p, const struct labels *labels, const struct pushed_facts *f, struct profile **ret,
+int pushed_series(struct pushed *p, const struct labels *labels, const struct pushed_metadata *f, struct profile **ret,
 		  struct err *err)
 {
 	uint32_t number;

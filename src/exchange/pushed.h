@@ -18,7 +18,7 @@
 #define PUSHED_NAME_MAX		STROBE_WIRE_STRING	/* bytes of a frame's name or file */
 
 /* Time, clock and period of a measurement. */
-struct pushed_facts {
+struct pushed_metadata {
 	enum strobe_clock clock;
 	int64_t period_ns;			/* 0: unknown */
 	int64_t start_ns, end_ns;		/* 0: unknown. The bucket is that of the end, as for messages of PHP */
@@ -46,7 +46,7 @@ void pushed_done(struct pushed *p);
 
 /* Finds or creates the profile for these labels, facts and bucket. -E2BIG with a sentence if there are too many
  * series, or too many calls. */
-int pushed_series(struct pushed *p, const struct labels *labels, const struct pushed_facts *f, struct profile **ret,
+int pushed_series(struct pushed *p, const struct labels *labels, const struct pushed_metadata *f, struct profile **ret,
 		  struct err *err);
 
 /* Counts a frame before it is looked up; a long name counts as several, since looking it up takes longer. -E2BIG with

@@ -231,7 +231,7 @@ TEST(the_tenant_of_the_header_is_the_label_and_no_other)
 	buf_init(&out);
 	pushed_label(&p, &l, STR("tenant"), STR("somebody else"));
 	pushed_label(&p, &l, STR("service.name"), STR("shop"));
-	CHECK_INT(pushed_series(&p, &l, &(struct pushed_facts){ .clock = STROBE_CLOCK_CPU, .period_ns = 5 }, &to, NULL), 0);
+	CHECK_INT(pushed_series(&p, &l, &(struct pushed_metadata){ .clock = STROBE_CLOCK_CPU, .period_ns = 5 }, &to, NULL), 0);
 	profile_add(to, pushed_leaf(to, PROFILE_ROOT), profile_column(to, "samples", "count"), 3);
 	CHECK_INT(pushed_write(&p, "team", 1000, &out, NULL), 0);
 	CHECK_INT(strobe_wire_parse(out.data, out.size, &m), 0);

@@ -71,10 +71,10 @@ static void order_entries(struct exporter *x, const struct batch *b)
 	for (uint32_t i = 0; i < b->count; i++) {
 		const char *tenant = tenant_of(x, &b->entries[i]);
 
-		list[i] = (struct tenant_entry){ tenant ? tenant : "", suspects_has(&x->suspects, &b->entries[i]), i };
+		list[i] = (struct tenant_entry){ tenant ? tenant : "", refused_series_has(&x->refused, &b->entries[i]), i };
 		suspects += list[i].is_suspect;
 	}
-	x->suspects_at_once = suspects / SUSPECT_REQUESTS + 1;
+	x->refused_series_at_once = suspects / SUSPECT_REQUESTS + 1;
 	qsort(list, b->count, sizeof(*list), compare_tenants);
 	for (uint32_t i = 0; i < b->count; i++)
 		x->order[i] = list[i].entry;
@@ -83,7 +83,7 @@ static void order_entries(struct exporter *x, const struct batch *b)
 /* Returns the number of entries that one request may have. */
 static size_t most_at_once(const struct exporter *x, bool are_suspects)
 {
-	size_t most = are_suspects ? x->suspects_at_once : SIZE_MAX;
+	size_t most = are_suspects ? x->refused_series_at_once : SIZE_MAX;
 
 	return x->at_once && x->at_once < most && clock_monotonic_ns() < x->at_once_end_ns ? x->at_once : most;
 }
@@ -92,14 +92,14 @@ static size_t most_at_once(const struct exporter *x, bool are_suspects)
 static size_t end_of_request(const struct exporter *x, const struct batch *b, size_t first)
 {
 	const char *tenant = tenant_of(x, export_entry(x, b, first));
-	bool is_suspect = suspects_has(&x->suspects, export_entry(x, b, first));
+	bool is_suspect = refused_series_has(&x->refused, export_entry(x, b, first));
 	size_t end = first + 1, most = most_at_once(x, is_suspect);
 
 	while (end < b->count && end - first < most) {
 		const char *other = tenant_of(x, export_entry(x, b, end));
 
 		if (!tenant != !other || (tenant && strcmp(tenant, other)) ||
-		    is_suspect != suspects_has(&x->suspects, export_entry(x, b, end)))
+		    is_suspect != refused_series_has(&x->refused, export_entry(x, b, end)))
 			break;
 		end++;
 	}
@@ -158,7 +158,7 @@ static void refuse(struct exporter *x, const struct batch *b, size_t n, const ch
 static void accept(struct exporter *x, const struct batch *b, size_t n)
 {
 	for (size_t i = x->done; i < x->done + n; i++)
-		suspects_remove(&x->suspects, export_entry(x, b, i));
+		refused_series_remove(&x->refused, export_entry(x, b, i));
 	x->done += n;
 	x->accepted = true;
 }
@@ -166,7 +166,7 @@ static void accept(struct exporter *x, const struct batch *b, size_t n)
 static void suspect(struct exporter *x, const struct batch *b, size_t n)
 {
 	for (size_t i = x->done; i < x->done + n; i++)
-		suspects_add(&x->suspects, export_entry(x, b, i));
+		refused_series_add(&x->refused, export_entry(x, b, i));
 }
 
 static int retry(struct exporter *x, int status, const struct http_answer *a, const char *said, struct err *err)
@@ -179,13 +179,13 @@ static int retry(struct exporter *x, int status, const struct http_answer *a, co
 /* --- Answers --- */
 
 /* Moves the entries of this fate to the front, behind `from`. Returns their number. */
-static size_t move_fate(uint32_t *order, enum export_fate *fates, size_t from, size_t n, enum export_fate fate)
+static size_t move_fate(uint32_t *order, enum export_outcome *fates, size_t from, size_t n, enum export_outcome fate)
 {
 	size_t at = from;
 
 	for (size_t i = from; i < n; i++) {
 		uint32_t entry = order[i];
-		enum export_fate of = fates[i];
+		enum export_outcome of = fates[i];
 
 		if (of != fate)
 			continue;
@@ -198,7 +198,7 @@ static size_t move_fate(uint32_t *order, enum export_fate *fates, size_t from, s
 }
 
 /* Sends only those entries again that may be stored later, if the request was accepted in part. */
-static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enum export_fate *fates, int status,
+static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enum export_outcome *fates, int status,
 			const struct http_answer *a, const char *said, struct err *err)
 {
 	uint32_t *order = x->order + x->done;
@@ -227,7 +227,7 @@ static bool is_of_content(int status)
 static int handle_error(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a,
 			const char *said, struct err *err)
 {
-	_cleanup_(freep) enum export_fate *fates = xcalloc(n, sizeof(*fates));
+	_cleanup_(freep) enum export_outcome *fates = xcalloc(n, sizeof(*fates));
 
 	if (x->kind->read_failed && x->kind->read_failed(a, n, fates))
 		return handle_parts(x, b, n, fates, status, a, said, err);
@@ -350,7 +350,7 @@ struct exporter *exporter_close(struct exporter *x)
 		return NULL;
 	http_client_free(x->client);
 	url_done(&x->url);
-	suspects_done(&x->suspects);
+	refused_series_done(&x->refused);
 	free(x->order);
 	free(x);
 	return NULL;
@@ -391,7 +391,7 @@ int exporter_open(const char *url, struct exporter **ret, struct err *err)
 	struct exporter *x = xcalloc(1, sizeof(*x));
 	int r;
 
-	suspects_init(&x->suspects);
+	refused_series_init(&x->refused);
 	x->kind = strncmp(url, "otlp:", 5) ? &export_pyroscope : &export_otlp;
 	r = url_parse(url, &x->kind->url, &x->url, err);
 	if (r >= 0)

@@ -1,7 +1,7 @@
 /* exporter.h: a sink that sends batches to other servers: otlp://host:4318 and pyroscope://host:4040.
  *
  * A batch is one request, or several if it is large, has several tenants, or has series that were in a refused request
- * (suspects.h). When a batch is retried, requests, or series of them, that were accepted or permanently rejected are not
+ * (refused_series.h). When a batch is retried, requests, or series of them, that were accepted or permanently rejected are not
  * sent again; a request whose answer was lost is, so the receiver may count it twice. Retry-After is honored. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H

@@ -87,8 +87,8 @@ double diff_total_after(const struct diff *d);
 double diff_sample_weight(const struct profile *p, uint32_t column);
 
 /* A reason why a comparison is of little use, or of none. */
-struct diff_doubts {
-	struct diff_doubt {
+struct diff_warnings {
+	struct diff_warning {
 		bool fatal;		/* the comparison makes no sense */
 		char text[320];		/* a sentence without a full stop */
 	} items[8];
@@ -97,6 +97,6 @@ struct diff_doubts {
 
 /* `name_a` and `name_b` are used in the sentences. */
 void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,
-		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_doubts *ret);
+		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_warnings *ret);
 
 #endif

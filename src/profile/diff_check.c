@@ -129,9 +129,9 @@ double diff_total_after(const struct diff *d)
 
 /* --- Warnings --- */
 
-static void _printf_(3, 4) doubt(struct diff_doubts *all, bool fatal, const char *format, ...)
+static void _printf_(3, 4) warn(struct diff_warnings *all, bool fatal, const char *format, ...)
 {
-	struct diff_doubt *d = &all->items[all->count];
+	struct diff_warning *d = &all->items[all->count];
 	va_list arguments;
 
 	if (all->count == ARRAY_SIZE(all->items))
@@ -151,24 +151,24 @@ static const char *clock_of(const struct profile *p)
 }
 
 static void check_columns(const struct profile_column *a, const char *name_a, const struct profile_column *b,
-			  const char *name_b, struct diff_doubts *all)
+			  const char *name_b, struct diff_warnings *all)
 {
 	if (strcmp(a->unit, b->unit))
-		doubt(all, true, "'%s' counts %s (%s) and '%s' %s (%s)", name_a, a->name, a->unit, name_b, b->name,
-		      b->unit);
+		warn(all, true, "'%s' counts %s (%s) and '%s' %s (%s)", name_a, a->name, a->unit, name_b, b->name,
+		     b->unit);
 	else if (strcmp(a->name, b->name) && !(is_before(a->name) && !strcmp(b->name, "after")))
-		doubt(all, true, "'%s' counts %s and '%s' %s", name_a, a->name, name_b, b->name);
+		warn(all, true, "'%s' counts %s and '%s' %s", name_a, a->name, name_b, b->name);
 }
 
 static void check_periods(const struct profile *a, const char *name_a, const struct profile *b, const char *name_b,
-			  enum diff_scale scale, struct diff_doubts *all)
+			  enum diff_scale scale, struct diff_warnings *all)
 {
 	_cleanup_(buf_done) struct buf period_a = { 0 }, period_b = { 0 };
 	bool fatal = scale != DIFF_BY_TOTAL;
 
 	if (a->mixed_periods || b->mixed_periods) {
-		doubt(all, fatal, "'%s' has samples of several periods, which do not weigh the same",
-		      a->mixed_periods ? name_a : name_b);
+		warn(all, fatal, "'%s' has samples of several periods, which do not weigh the same",
+		     a->mixed_periods ? name_a : name_b);
 		return;
 	}
 	if (!a->period_ns || !b->period_ns || a->period_ns == b->period_ns)
@@ -177,13 +177,13 @@ static void check_periods(const struct profile *a, const char *name_a, const str
 	buf_init(&period_b);
 	amount_put(&period_a, a->period_ns, AMOUNT_TIME);
 	amount_put(&period_b, b->period_ns, AMOUNT_TIME);
-	doubt(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b,
-	      period_b.data,
-	      fatal ? "their sample counts are not comparable; compare shares by --normalize total, or time by --column" :
-		      "only shares are compared");
+	warn(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b,
+	     period_b.data,
+	     fatal ? "their sample counts are not comparable; compare shares by --normalize total, or time by --column" :
+		     "only shares are compared");
 }
 
-static void check_size(const struct profile *p, uint32_t column, const char *name, struct diff_doubts *all)
+static void check_size(const struct profile *p, uint32_t column, const char *name, struct diff_warnings *all)
 {
 	double weight = diff_sample_weight(p, column), samples;
 
@@ -191,12 +191,12 @@ static void check_size(const struct profile *p, uint32_t column, const char *nam
 		return;
 	samples = (double)profile_sum(p, column) / weight;
 	if (samples >= 1 && samples < FEW_SAMPLES)
-		doubt(all, false, "'%s' has only %.0f sample%s: a share of one half may be off by %.0f points by chance",
-		      name, samples, samples < 1.5 ? "" : "s", 100 * 1.96 * sqrt(0.25 / samples));
+		warn(all, false, "'%s' has only %.0f sample%s: a share of one half may be off by %.0f points by chance",
+		     name, samples, samples < 1.5 ? "" : "s", 100 * 1.96 * sqrt(0.25 / samples));
 }
 
 void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,
-		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_doubts *ret)
+		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_warnings *ret)
 {
 	const char *clock_a = clock_of(a), *clock_b = clock_of(b);
 	double weight_a = diff_sample_weight(a, column_a), weight_b = diff_sample_weight(b, column_b);
@@ -205,11 +205,11 @@ void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, 
 	ret->count = 0;
 	check_columns(&a->columns[column_a], name_a, &b->columns[column_b], name_b, ret);
 	if (clock_a && clock_b && are_samples && strcmp(clock_a, clock_b))
-		doubt(ret, true, "'%s' was sampled by %s and '%s' by %s", name_a, clock_a, name_b, clock_b);
+		warn(ret, true, "'%s' was sampled by %s and '%s' by %s", name_a, clock_a, name_b, clock_b);
 	if (are_samples)
 		check_periods(a, name_a, b, name_b, scale, ret);
 	if ((weight_a > 0) != (weight_b > 0))
-		doubt(ret, false, "'%s' was sampled and '%s' was not: the difference includes the overhead of measuring "
+		warn(ret, false, "'%s' was sampled and '%s' was not: the difference includes the overhead of measuring "
 		      "each call", weight_a > 0 ? name_a : name_b, weight_a > 0 ? name_b : name_a);
 	check_size(a, column_a, name_a, ret);
 	check_size(b, column_b, name_b, ret);

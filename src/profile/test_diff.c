@@ -390,7 +390,7 @@ static struct profile *by_clock(const char *clock, int64_t period, int64_t sampl
 static const char *doubts(const struct profile *a, const struct profile *b, const char *wanted, enum diff_scale scale)
 {
 	static char text[4000];
-	struct diff_doubts all;
+	struct diff_warnings all;
 	uint32_t column_a, column_b;
 	size_t n = 0;
 

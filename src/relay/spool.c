@@ -325,8 +325,12 @@ static void give_out(struct spool *s, struct segment *g, const struct record *r,
 	assert(!s->flight_count || s->flights[s->flight_count - 1].segment != g ||
 	       s->flights[s->flight_count - 1].at < s->read_at);
 	GROW(&s->flights, &s->flight_capacity, s->flight_count + 1);
-	s->flights[s->flight_count++] = (struct flight){
-		.segment = g, .at = s->read_at, .end = mark_after(r), .samples = r->samples, .runs = r->runs,
+	s->flights[s->flight_count++] = (struct in_flight_entry){
+		.segment = g,
+		.at = s->read_at,
+		.end = mark_after(r),
+		.samples = r->samples,
+		.runs = r->runs,
 		.time_ns = r->time_ns,
 	};
 	ret->sequence = r->sequence;
@@ -418,9 +422,9 @@ int spool_next(struct spool *s, struct spool_entry *ret)
 
 /* --- Results of entries given out --- */
 
-static struct flight take_flight(struct spool *s)
+static struct in_flight_entry take_flight(struct spool *s)
 {
-	struct flight f = s->flights[0];
+	struct in_flight_entry f = s->flights[0];
 
 	assert(lock_is_held(&s->lock) && s->flight_count > 0);
 	memmove(s->flights, s->flights + 1, --s->flight_count * sizeof(*s->flights));
@@ -431,7 +435,7 @@ static struct flight take_flight(struct spool *s)
 	return f;
 }
 
-static void finish(struct spool *s, const struct flight *f)
+static void finish(struct spool *s, const struct in_flight_entry *f)
 {
 	settle(s, f->end);
 	remove_finished(s);
@@ -441,7 +445,7 @@ static void finish(struct spool *s, const struct flight *f)
 void spool_done(struct spool *s)
 {
 	struct spool_counters *n = s->counters;
-	struct flight f;
+	struct in_flight_entry f;
 
 	lock_take(&s->lock);
 	f = take_flight(s);
@@ -456,7 +460,7 @@ void spool_done(struct spool *s)
 void spool_known(struct spool *s)
 {
 	struct spool_counters *n = s->counters;
-	struct flight f;
+	struct in_flight_entry f;
 
 	lock_take(&s->lock);
 	f = take_flight(s);
@@ -470,7 +474,7 @@ void spool_known(struct spool *s)
 
 void spool_refused(struct spool *s)
 {
-	struct flight f;
+	struct in_flight_entry f;
 
 	lock_take(&s->lock);
 	f = take_flight(s);
@@ -496,7 +500,7 @@ void spool_rewind(struct spool *s)
 
 	lock_take(&s->lock);
 	for (size_t i = 0; i < s->flight_count; i++) {
-		const struct flight *f = &s->flights[i];
+		const struct in_flight_entry *f = &s->flights[i];
 
 		if (!f->segment)
 			spool_count_drop(s->counters, SPOOL_DROP_FULL, f->samples, f->runs);

@@ -51,7 +51,7 @@ struct segment {
 };
 
 /* An entry that was returned and is not settled. */
-struct flight {
+struct in_flight_entry {
 	struct segment *segment;		/* NULL: the segment was removed */
 	off_t at;
 	struct mark end;
@@ -72,7 +72,7 @@ struct spool {
 
 	size_t reading;				/* index of the segment being read, and the position in it */
 	off_t read_at;
-	struct flight *flights;			/* in order */
+	struct in_flight_entry *flights;			/* in order */
 	size_t flight_count, flight_capacity;
 
 	uint64_t instance, window;

@@ -68,7 +68,7 @@ static void note_time(struct profile *p, const struct strobe_wire_message *m, bo
 	}
 }
 
-static void on_open(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_open(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	unfinished_put(&((struct recording *)data)->unfinished, m);
 }
@@ -132,7 +132,7 @@ static void add(struct recording *r, const struct strobe_wire_message *m)
 	r->samples += m->samples;
 }
 
-static void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void got(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	struct recording *r = data;
 

@@ -214,8 +214,8 @@ static void put_source(struct json *j, const struct source *s)
 
 static void put_figures(struct json *j, const struct server_sink *s)
 {
-	struct server_figure figures[SERVER_FIGURES];
-	size_t n = s->figures ? s->figures(s->data, figures, SERVER_FIGURES) : 0;
+	struct sink_metric figures[SINK_METRICS_MAX];
+	size_t n = s->figures ? s->figures(s->data, figures, SINK_METRICS_MAX) : 0;
 
 	json_key(j, "counts");
 	json_open_object(j);

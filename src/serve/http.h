@@ -7,7 +7,7 @@
 #include "connections.h"
 #include "form_token.h"
 #include "json.h"
-#include "known_large.h"
+#include "large_query_cache.h"
 #include "memory_cap.h"
 #include "params.h"
 #include "server.h"
@@ -55,7 +55,7 @@ struct server_context {
 	struct workers *uploads;		/* NULL: nothing can cancel slow work */
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* for queries and answers */
-	struct known_large known_large;
+	struct large_query_cache large_query_cache;
 	char form_token[FORM_TOKEN + 1];	/* valid since the daemon started */
 	uint32_t max_nodes, refuse_above;	/* limits of a query's profile, as in store_query; 0 is no limit */
 	int64_t start_ns;

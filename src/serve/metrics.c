@@ -393,7 +393,7 @@ static void put_sink_state(struct buf *out, const struct server_sink *sinks, siz
 
 struct counted {
 	const struct server_sink *sink;
-	struct server_figure figure;
+	struct sink_metric figure;
 	bool done;
 };
 
@@ -407,12 +407,12 @@ static bool is_counter(const char *name)
 /* Puts the sinks' own figures, each name once with all sinks that have it. */
 static void put_figures(struct buf *out, const struct server_sink *sinks, size_t n)
 {
-	struct counted *all = xcalloc(n * SERVER_FIGURES + 1, sizeof(*all));
+	struct counted *all = xcalloc(n * SINK_METRICS_MAX + 1, sizeof(*all));
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct server_figure figures[SERVER_FIGURES];
-		size_t m = sinks[i].figures ? sinks[i].figures(sinks[i].data, figures, SERVER_FIGURES) : 0;
+		struct sink_metric figures[SINK_METRICS_MAX];
+		size_t m = sinks[i].figures ? sinks[i].figures(sinks[i].data, figures, SINK_METRICS_MAX) : 0;
 
 		for (size_t j = 0; j < m; j++)
 			all[count++] = (struct counted){ .sink = &sinks[i], .figure = figures[j] };

@@ -316,10 +316,10 @@ static void list_common_columns(struct profile_query *a, const struct profile *b
 static int check_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after,
 		       enum diff_scale scale, struct err *err)
 {
-	diff_check(before, column_before, a->name_before, a->profile, column_after, a->name_after, scale, &a->doubts);
-	for (size_t i = 0; i < a->doubts.count; i++)
-		if (a->doubts.items[i].fatal)
-			return err_set(err, -EINVAL, "these cannot be compared: %s", a->doubts.items[i].text);
+	diff_check(before, column_before, a->name_before, a->profile, column_after, a->name_after, scale, &a->warnings);
+	for (size_t i = 0; i < a->warnings.count; i++)
+		if (a->warnings.items[i].fatal)
+			return err_set(err, -EINVAL, "these cannot be compared: %s", a->warnings.items[i].text);
 	return 0;
 }
 

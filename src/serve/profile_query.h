@@ -38,7 +38,7 @@ struct profile_query {
 	bool scales[DIFF_BY_REQUESTS + 1];	/* available scales */
 	struct diff diff;			/* if set, owns the profile */
 	char name_before[160], name_after[160];	/* names of both sides of a comparison, for messages */
-	struct diff_doubts doubts;
+	struct diff_warnings warnings;
 	char missing[256];			/* servers of the store whose data is missing */
 	char unmeasured[256];			/* values that an average omits, as a sentence */
 	int64_t pruned_sum, pruned_of;		/* for runs that had to be pruned */

@@ -101,8 +101,8 @@ static void put_warning(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "%s" STORE_MISSING, semicolon(out), a->missing);
 	if (a->is_after)
 		buf_printf(out, "%sthis format has no comparisons: these are the values after, and side=before has those before", semicolon(out));
-	for (size_t i = 0; i < a->doubts.count; i++)
-		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
+	for (size_t i = 0; i < a->warnings.count; i++)
+		buf_printf(out, "%s%s", semicolon(out), a->warnings.items[i].text);
 }
 
 const char *profile_query_warn(const struct profile_query *a, struct response *r)

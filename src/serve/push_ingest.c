@@ -147,9 +147,11 @@ static int take_file(struct ingest *i, struct str *ret, struct err *err)
 static int read_text(struct ingest *i, struct str file, struct err *err)
 {
 	bool has_clock = i->type->clock != STROBE_CLOCK_NONE;
-	struct pushed_facts facts = {
-		.clock = i->type->clock, .period_ns = has_clock ? (int64_t)(RATE_MAX / i->rate) : 0,
-		.start_ns = i->from_ns < i->until_ns ? i->from_ns : i->until_ns, .end_ns = i->until_ns,
+	struct pushed_metadata facts = {
+		.clock = i->type->clock,
+		.period_ns = has_clock ? (int64_t)(RATE_MAX / i->rate) : 0,
+		.start_ns = i->from_ns < i->until_ns ? i->from_ns : i->until_ns,
+		.end_ns = i->until_ns,
 	};
 	struct profile *to;
 	int e = pushed_series(&i->push.pushed, &i->labels, &facts, &to, err);
@@ -168,7 +170,7 @@ static int read_text(struct ingest *i, struct str file, struct err *err)
 
 static int read_file(struct ingest *i, struct err *err)
 {
-	struct push_about about = { .labels = &i->labels, .from_ns = i->from_ns, .until_ns = i->until_ns };
+	struct push_metadata about = { .labels = &i->labels, .from_ns = i->from_ns, .until_ns = i->until_ns };
 	struct str file;
 	int e;
 

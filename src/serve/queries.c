@@ -179,7 +179,7 @@ bool queries_answer(struct server_context *s, const struct request *q, bool larg
 		router_handle(s, q, r);
 		return true;
 	}
-	if (!large && known_large_has(&s->known_large, q, clock_monotonic_ns()))
+	if (!large && large_query_cache_has(&s->large_query_cache, q, clock_monotonic_ns()))
 		return false;
 	for (int again = 0; again <= large && result == QUERY_OUT_OF_MEMORY; again++) {
 		struct query_limits l = limits_of(&s->memory, q, large, again);
@@ -199,7 +199,7 @@ bool queries_answer(struct server_context *s, const struct request *q, bool larg
 			answer_free(a);
 	}
 	if (result == QUERY_OUT_OF_MEMORY && !large) {
-		known_large_add(&s->known_large, q, clock_monotonic_ns());
+		large_query_cache_add(&s->large_query_cache, q, clock_monotonic_ns());
 		return false;
 	}
 	s->http.queries++;

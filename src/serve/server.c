@@ -125,7 +125,7 @@ static struct server *new_server(const struct server_options *o)
 				   .only_probes = true };
 	pthread_rwlock_init(&s->context.lock, NULL);
 	coalesce_init(&s->waiting);
-	known_large_init(&s->context.known_large);
+	large_query_cache_init(&s->context.large_query_cache);
 	s->front.max_connections = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
 	s->probes.max_connections = PROBE_CONNECTIONS;
 	if (s->front.max_connections / 4 < PROBE_CONNECTIONS)
@@ -259,7 +259,7 @@ struct server *server_free(struct server *s)
 	connections_done(&s->probe_connections);
 	pthread_rwlock_destroy(&s->context.lock);
 	coalesce_done(&s->waiting);
-	known_large_done(&s->context.known_large);
+	large_query_cache_done(&s->context.large_query_cache);
 	buf_done(&s->front.if_too_long);
 	buf_done(&s->probes.if_too_long);
 	free(s);

@@ -20,21 +20,21 @@ struct query_starter;
 struct server;
 
 /* A figure that a sink provides: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
-struct server_figure {
+struct sink_metric {
 	const char *name;			/* name of the metric without "strobe_"; counters end in "_total" */
 	const char *help;
 	const char *key, *value;		/* one more label; NULL: none */
 	uint64_t number;
 };
 
-#define SERVER_FIGURES	32u			/* figures of one sink */
+#define SINK_METRICS_MAX	32u			/* figures of one sink */
 
 struct server_sink {
 	const char *url;
 	const struct sink_counters *counters;
 	bool is_draining;			/* removed from the configuration, and still storing its queue */
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
-	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
+	size_t (*figures)(void *data, struct sink_metric *ret, size_t max);
 	bool (*state)(void *data, char *text, size_t size);	/* whether it is healthy, and its state; NULL: none */
 	void *data;
 };

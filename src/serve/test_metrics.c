@@ -13,11 +13,10 @@ static struct source source = { .url = (char *)"unix:/run/a\"b\\c\nd.sock", .is_
 static struct source *sources[] = { &source };
 static struct sink_counters sink_counters;
 
-static size_t figures(void *data, struct server_figure *ret, size_t max)
+static size_t figures(void *data, struct sink_metric *ret, size_t max)
 {
-	ret[0] = (struct server_figure){ .name = "spool_bytes", .help = "Size of the spool.", .number = 77 };
-	ret[1] = (struct server_figure){ .name = "spool_dropped_total", .help = "Lost.", .key = "reason",
-					 .value = "cap", .number = 3 };
+	ret[0] = (struct sink_metric){ .name = "spool_bytes", .help = "Size of the spool.", .number = 77 };
+	ret[1] = (struct sink_metric){ .name = "spool_dropped_total", .help = "Lost.", .key = "reason", .value = "cap", .number = 3 };
 	return 2;
 }
 

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 /* Waits until the child has ended or has taken too long. */
-static int wait_for_end(const struct apart *a, int stop_fd, struct err *err)
+static int wait_for_end(const struct sandbox *a, int stop_fd, struct err *err)
 {
 	for (;;) {
 		int64_t left = a->end_ns - clock_monotonic_ns();
@@ -27,23 +27,23 @@ static int wait_for_end(const struct apart *a, int stop_fd, struct err *err)
 
 int upload_read(const char *name, const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err)
 {
-	struct apart_input in = { .name = name, .bytes = body, .n = n, .fd = -1, .memory = memory };
+	struct sandbox_input in = { .name = name, .bytes = body, .n = n, .fd = -1, .memory = memory };
 	const char *messages;
 	struct err ended;
-	struct apart a;
+	struct sandbox a;
 	size_t size;
-	int r = apart_start(&a, &in, err), e;
+	int r = sandbox_start(&a, &in, err), e;
 
 	if (r < 0)
 		return r;
 	r = wait_for_end(&a, stop_fd, err);
-	e = apart_end(&a, &messages, &size, &ended);
+	e = sandbox_end(&a, &messages, &size, &ended);
 	if (r >= 0 && e < 0)
 		r = err_set(err, e, "%s", ended.text);
 	profile_keep_chart(p, true);
 	profile_keep_lines(p, true);
 	if (r >= 0)
 		r = format_read_bytes(&format_strobe, p, messages, size, err);
-	apart_free_messages(messages, size);
+	sandbox_free_messages(messages, size);
 	return r;
 }

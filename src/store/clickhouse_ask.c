@@ -61,9 +61,9 @@ static void return_client(struct clickhouse_store *s, unsigned shard, struct htt
 
 /* --- Servers in trouble --- */
 
-static struct clickhouse_trouble *trouble_of(struct clickhouse_store *s, unsigned shard)
+static struct clickhouse_shard_health *health_of(struct clickhouse_store *s, unsigned shard)
 {
-	return &(s->cache ? clickhouse_cache_troubles(s->cache) : s->troubles)[shard];
+	return &(s->cache ? clickhouse_cache_health(s->cache) : s->health)[shard];
 }
 
 /* --- Errors --- */
@@ -250,7 +250,7 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
 	if (answer->was_slow)
-		trouble_of(s, shard)->slow_until_ns = clock_monotonic_ns() + SILENT_NS;
+		health_of(s, shard)->slow_until_ns = clock_monotonic_ns() + SILENT_NS;
 	/* The server reads a form to its last boundary, but does not read a body that it refuses: it would parse the
 	 * rest as the beginning of the next request, and answer with an empty 400. */
 	if (rc != 200 || r->table)
@@ -355,7 +355,7 @@ static bool was_missed(struct clickhouse_store *s, unsigned shard)
  * ping proves that it is alive. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
-	struct clickhouse_trouble *t = trouble_of(s, shard);
+	struct clickhouse_shard_health *t = health_of(s, shard);
 	bool silent = clock_monotonic_ns() < t->silent_until_ns;
 	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = silent ? BRIEF_NS : until_answer(s, ALIVE_NS, PING_PERCENT) };
 	struct http_answer answer;

@@ -30,7 +30,7 @@ struct frame {
 struct clickhouse_cache {
 	pthread_mutex_t lock;			/* held while adding; robust, since its owner may be killed */
 	int64_t made_ns;
-	struct clickhouse_trouble troubles[CLICKHOUSE_SHARDS];
+	struct clickhouse_shard_health health[CLICKHOUSE_SHARDS];
 	_Atomic bool full;
 	_Atomic uint32_t frame_count;
 	struct slot frame_slots[FRAME_SLOTS], stack_slots[STACK_SLOTS];
@@ -79,9 +79,9 @@ struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c)
 	return NULL;
 }
 
-struct clickhouse_trouble *clickhouse_cache_troubles(struct clickhouse_cache *c)
+struct clickhouse_shard_health *clickhouse_cache_health(struct clickhouse_cache *c)
 {
-	return c->troubles;
+	return c->health;
 }
 
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns)

@@ -15,7 +15,7 @@
 struct clickhouse_cache;
 
 /* Until these (monotonic) times queries do without a shard, each of which would wait for it otherwise. */
-struct clickhouse_trouble {
+struct clickhouse_shard_health {
 	_Atomic int64_t silent_until_ns;	/* it did not respond a moment ago */
 	_Atomic int64_t slow_until_ns;		/* it responded, but sent an answer byte by byte */
 };
@@ -29,7 +29,7 @@ struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* N
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
 
 /* Returns an array with one entry per shard. */
-struct clickhouse_trouble *clickhouse_cache_troubles(struct clickhouse_cache *c);
+struct clickhouse_shard_health *clickhouse_cache_health(struct clickhouse_cache *c);
 
 #define CLICKHOUSE_NO_NODE	UINT32_MAX
 

@@ -24,7 +24,7 @@ struct clickhouse_store {
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
 	int64_t until_ns;			/* deadline of answers, monotonic; 0: none */
-	struct clickhouse_trouble troubles[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
+	struct clickhouse_shard_health health[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {

@@ -1,6 +1,6 @@
 /* sqlite_append.c: appends a batch to a day file, in one transaction. */
 #include "chunk.h"
-#include "chunk_pile.h"
+#include "pending_chunks.h"
 #include "log.h"
 #include "mem.h"
 #include "profile_fetch.h"
@@ -144,7 +144,7 @@ static void add_rows(struct chunk_rows *rows, const struct batch_entry *e, const
 struct append {
 	struct day *day;
 	sqlite3_stmt *insert_series;		/* prepared on first use */
-	struct chunk_pile pile;			/* sorted by bucket and series */
+	struct pending_chunks pile;			/* sorted by bucket and series */
 	struct chunk_rows rows;
 	struct buf labels, columns, key;	/* texts of the current entry */
 	uint32_t *nodes;
@@ -157,7 +157,7 @@ struct append {
 static void append_init(struct append *a, struct day *d)
 {
 	*a = (struct append){ .day = d };
-	chunk_pile_init(&a->pile);
+	pending_chunks_init(&a->pile);
 	chunk_rows_init(&a->rows);
 	buf_init(&a->labels);
 	buf_init(&a->columns);
@@ -167,7 +167,7 @@ static void append_init(struct append *a, struct day *d)
 static void append_done(struct append *a)
 {
 	sqlite3_finalize(a->insert_series);
-	chunk_pile_done(&a->pile);
+	pending_chunks_done(&a->pile);
 	chunk_rows_done(&a->rows);
 	buf_done(&a->labels);
 	buf_done(&a->columns);
@@ -238,7 +238,7 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	add_nodes(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS, &a->added.samples);
 	add_rows(&a->rows, e, a->shared, bucket % CHUNK_BUCKETS, &a->added.samples);
 	if (chunk_encode(&a->rows, &a->pile.bytes))
-		chunk_pile_add(&a->pile, map_pair(bucket, series), start);
+		pending_chunks_add(&a->pile, map_pair(bucket, series), start);
 	return 0;
 }
 
@@ -256,13 +256,13 @@ static int insert_bundles(struct append *a, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *insert = NULL;
 	_cleanup_(buf_done) struct buf bundle = { 0 };
-	const struct piled_chunk *c = a->pile.chunks, *end = c + a->pile.count;
+	const struct pending_chunk *c = a->pile.chunks, *end = c + a->pile.count;
 	int rc = 0;
 
 	if (c == end)
 		return 0;
 	buf_init(&bundle);
-	chunk_pile_sort(&a->pile);
+	pending_chunks_sort(&a->pile);
 	rc = day_raise_schema(a->day, DAY_BUNDLES, err);
 	if (rc >= 0)
 		rc = day_prepare(a->day, "INSERT INTO recent(bucket, series, data) VALUES(?, ?, ?)", &insert, err);

@@ -4,7 +4,7 @@
  * quarter of the space, and a query reads them in a tenth of the time. Late samples are in `recent` like any others,
  * and only their series are rewritten. */
 #include "chunk.h"
-#include "chunk_pile.h"
+#include "pending_chunks.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -57,7 +57,7 @@ struct merge {
 	unsigned hour;
 	sqlite3_stmt *recent, *find, *replace, *columns;
 	int64_t pass, passes;
-	struct chunk_pile pile;			/* the recent chunks of the pass, by series */
+	struct pending_chunks pile;			/* the recent chunks of the pass, by series */
 	struct chunk_rows rows;
 	struct buf data, scratch;
 	uint64_t damaged;
@@ -117,7 +117,7 @@ static void add_bundle_to_pile(struct merge *m)
 		if (series % m->passes != m->pass)
 			continue;
 		buf_put(&m->pile.bytes, chunk.p, chunk.n);
-		chunk_pile_add(&m->pile, (uint64_t)series, start);
+		pending_chunks_add(&m->pile, (uint64_t)series, start);
 	}
 	m->damaged += rc < 0 && m->pass == 0;
 }
@@ -126,13 +126,13 @@ static int add_recent_to_pile(struct merge *m, struct err *err)
 {
 	int rc;
 
-	chunk_pile_clear(&m->pile);
+	pending_chunks_clear(&m->pile);
 	while ((rc = sqlite3_step(m->recent)) == SQLITE_ROW)
 		add_bundle_to_pile(m);
 	sqlite3_reset(m->recent);
 	if (rc != SQLITE_DONE)
 		return sqlite_failed(m->day->db, "compact", m->day->path, err);
-	chunk_pile_sort(&m->pile);
+	pending_chunks_sort(&m->pile);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static void add_chunk(struct merge *m, const void *data, size_t size)
 }
 
 /* Merges `count` recent chunks, all of one series, with the series' chunk of this hour. */
-static int merge_series(struct merge *m, const struct piled_chunk *chunks, size_t count, struct err *err)
+static int merge_series(struct merge *m, const struct pending_chunk *chunks, size_t count, struct err *err)
 {
 	int64_t series = (int64_t)chunks->key;
 	uint32_t columns = column_count(m, series);
@@ -179,7 +179,7 @@ static int merge_series(struct merge *m, const struct piled_chunk *chunks, size_
 
 static int merge_pile(struct merge *m, struct err *err)
 {
-	const struct piled_chunk *chunks = m->pile.chunks, *end = chunks + m->pile.count;
+	const struct pending_chunk *chunks = m->pile.chunks, *end = chunks + m->pile.count;
 	int rc = 0;
 
 	while (rc >= 0 && chunks < end) {
@@ -215,7 +215,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	int rc;
 
 	assert(hour < 24);
-	chunk_pile_init(&m.pile);
+	pending_chunks_init(&m.pile);
 	chunk_rows_init(&m.rows);
 	buf_init(&m.data);
 	buf_init(&m.scratch);
@@ -224,7 +224,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	sqlite3_finalize(m.find);
 	sqlite3_finalize(m.replace);
 	sqlite3_finalize(m.columns);
-	chunk_pile_done(&m.pile);
+	pending_chunks_done(&m.pile);
 	chunk_rows_done(&m.rows);
 	buf_done(&m.data);
 	buf_done(&m.scratch);

@@ -1,7 +1,7 @@
 /* test_bundle.c: tests that chunks survive being bundled, and that damaged bundles are refused where the damage
  * begins. */
 #include "bundle.h"
-#include "chunk_pile.h"
+#include "pending_chunks.h"
 #include "sqlite_day.h"
 #include "test.h"
 #include <errno.h>
@@ -72,21 +72,21 @@ TEST(a_row_of_an_earlier_version_is_one_chunk_of_any_series)
 TEST(piled_chunks_are_taken_by_key_and_in_the_order_in_which_they_came)
 {
 	static const struct { uint64_t key; const char *bytes; } in[] = { { 7, "a" }, { 1ull << 40, "bb" }, { 2, "c" }, { 7, "d" }, { 2, "e" } };
-	struct chunk_pile p;
+	struct pending_chunks p;
 	char text[32] = "";
 
-	chunk_pile_init(&p);
+	pending_chunks_init(&p);
 	for (size_t i = 0; i < ARRAY_SIZE(in); i++) {
 		size_t start = p.bytes.size;
 
 		buf_puts(&p.bytes, in[i].bytes);
-		chunk_pile_add(&p, in[i].key, start);
+		pending_chunks_add(&p, in[i].key, start);
 	}
-	chunk_pile_sort(&p);
+	pending_chunks_sort(&p);
 	for (size_t i = 0; i < p.count; i++)
 		strncat(text, p.bytes.data + p.chunks[i].start, p.chunks[i].size);
 	CHECK_STR(text, "ceadbb");
-	chunk_pile_done(&p);
+	pending_chunks_done(&p);
 }
 
 TEST_MAIN()

@@ -64,7 +64,7 @@ static void log_bad_line(struct pubsub *p, const struct err *err)
 static void on_message(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
 	struct pubsub *p = data;
-	struct source_about about = source_hints_about(&p->hints);
+	struct message_metadata about = source_hints_about(&p->hints);
 	struct err err = { 0 };
 	size_t n = channel.n < CHANNEL_SIZE_MAX ? channel.n : CHANNEL_SIZE_MAX;
 

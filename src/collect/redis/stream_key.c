@@ -56,7 +56,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 {
 	struct redis_stream *s = k->source;
 	struct ack_token token = { .stream = k->number, .high = id.ms, .low = id.seq };
-	struct source_about about = source_hints_about(&s->options.hints);
+	struct message_metadata about = source_hints_about(&s->options.hints);
 	struct err err = { 0 };
 	size_t count;
 

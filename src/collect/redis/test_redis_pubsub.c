@@ -14,7 +14,7 @@ struct got {
 	bool timed_out;
 };
 
-static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct message_metadata *about, const char *line, size_t n)
 {
 	struct got *g = data;
 	size_t used = strlen(g->text);
@@ -26,7 +26,7 @@ static void on_line(void *data, const struct source_about *about, const char *li
 		loop_stop(g->loop, 0);
 }
 
-static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 }
 
@@ -195,7 +195,7 @@ TEST(a_channel_of_one_server_is_subscribed_to_once)
 
 TEST(hints_are_taken_and_others_left)
 {
-	struct source_about about;
+	struct message_metadata about;
 	struct source_hints h;
 
 	source_hints_init(&h);

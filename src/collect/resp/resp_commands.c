@@ -150,7 +150,7 @@ static size_t skip_trimming(const struct str *a, size_t n)
 static void xadd(struct resp_client *c, const struct str *a, size_t n)
 {
 	struct resp_source *s = c->source;
-	struct source_about about = s->about;
+	struct message_metadata about = s->about;
 	size_t at = skip_trimming(a, n);
 	uint64_t ms, sequence;
 	char id[64];

@@ -67,7 +67,7 @@ struct resp_source {
 	size_t held;					/* bytes of all clients */
 	bool logged_full, logged_attack, logged_login;
 
-	struct source_about about;			/* defaults for each line, from the URL */
+	struct message_metadata about;			/* defaults for each line, from the URL */
 	char *channel;					/* channel of the last PUBLISH, */
 	size_t channel_size;
 	bool takes_channel;				/* and whether it is accepted */

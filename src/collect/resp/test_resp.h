@@ -23,7 +23,7 @@ struct fixture {
 	int turns;
 };
 
-static inline void on_line(void *data, const struct source_about *about, const char *line, size_t n)
+static inline void on_line(void *data, const struct message_metadata *about, const char *line, size_t n)
 {
 	const char *host = about->labels ? labels_get(about->labels, "host") : NULL;
 	struct fixture *f = data;
@@ -34,7 +34,7 @@ static inline void on_line(void *data, const struct source_about *about, const c
 	f->period_ns = about->period_ns;
 }
 
-static inline void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static inline void on_message(void *data, const struct message_metadata *about, const struct strobe_wire_message *m)
 {
 	((struct fixture *)data)->messages++;
 }

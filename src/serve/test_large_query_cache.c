@@ -1,4 +1,4 @@
-/* test_known_large.c: tests which queries count as equal, and for how long. */
+/* test_large_query_cache.c: tests which queries count as equal, and for how long. */
 #include "clock.h"
 #include "http.h"
 #include "test.h"
@@ -10,15 +10,15 @@ static struct request ask(const char *query, const char *body)
 
 static bool is_known(struct request one, struct request other)
 {
-	struct known_large k;
+	struct large_query_cache k;
 	bool known;
 
-	known_large_init(&k);
-	CHECK(!known_large_has(&k, &other, 5));
-	known_large_add(&k, &one, 5);
-	known = known_large_has(&k, &other, 6);
-	CHECK(!known_large_has(&k, &other, 5 + KNOWN_LARGE_NS));
-	known_large_done(&k);
+	large_query_cache_init(&k);
+	CHECK(!large_query_cache_has(&k, &other, 5));
+	large_query_cache_add(&k, &one, 5);
+	known = large_query_cache_has(&k, &other, 6);
+	CHECK(!large_query_cache_has(&k, &other, 5 + LARGE_QUERY_NS));
+	large_query_cache_done(&k);
 	return known;
 }
 
@@ -41,21 +41,21 @@ TEST(another_query_is_not)
 
 TEST(the_oldest_gives_way)
 {
-	struct request first = ask("first", NULL), others[KNOWN_LARGE];
-	char names[KNOWN_LARGE][16];
-	struct known_large k;
+	struct request first = ask("first", NULL), others[LARGE_QUERY];
+	char names[LARGE_QUERY][16];
+	struct large_query_cache k;
 
-	known_large_init(&k);
-	known_large_add(&k, &first, 5);
-	for (unsigned i = 0; i < KNOWN_LARGE; i++) {
-		CHECK(known_large_has(&k, &first, 5));
+	large_query_cache_init(&k);
+	large_query_cache_add(&k, &first, 5);
+	for (unsigned i = 0; i < LARGE_QUERY; i++) {
+		CHECK(large_query_cache_has(&k, &first, 5));
 		snprintf(names[i], sizeof(names[i]), "n=%u", i);
 		others[i] = ask(names[i], NULL);
-		known_large_add(&k, &others[i], 5);
+		large_query_cache_add(&k, &others[i], 5);
 	}
-	CHECK(!known_large_has(&k, &first, 5));
-	CHECK(known_large_has(&k, &others[0], 5) && known_large_has(&k, &others[KNOWN_LARGE - 1], 5));
-	known_large_done(&k);
+	CHECK(!large_query_cache_has(&k, &first, 5));
+	CHECK(large_query_cache_has(&k, &others[0], 5) && large_query_cache_has(&k, &others[LARGE_QUERY - 1], 5));
+	large_query_cache_done(&k);
 }
 
 TEST_MAIN()

@@ -1,5 +1,5 @@
-/* known_large.c: hashes of paths, queries and bodies without their timestamps. */
-#include "known_large.h"
+/* large_query_cache.c: hashes of paths, queries and bodies without their timestamps. */
+#include "large_query_cache.h"
 
 #include "buf.h"
 #include "clock.h"
@@ -39,35 +39,35 @@ static uint64_t hash_of(const struct request *q)
 	return XXH3_64bits(b.data, b.size);
 }
 
-void known_large_init(struct known_large *k)
+void large_query_cache_init(struct large_query_cache *k)
 {
 	memset(k, 0, sizeof(*k));
 	pthread_mutex_init(&k->lock, NULL);
 }
 
-void known_large_done(struct known_large *k)
+void large_query_cache_done(struct large_query_cache *k)
 {
 	pthread_mutex_destroy(&k->lock);
 }
 
-void known_large_add(struct known_large *k, const struct request *q, int64_t now_ns)
+void large_query_cache_add(struct large_query_cache *k, const struct request *q, int64_t now_ns)
 {
 	uint64_t hash = hash_of(q);
 
 	pthread_mutex_lock(&k->lock);
 	k->entries[k->next].hash = hash;
-	k->entries[k->next].until_ns = now_ns + KNOWN_LARGE_NS;
-	k->next = (k->next + 1) % KNOWN_LARGE;
+	k->entries[k->next].until_ns = now_ns + LARGE_QUERY_NS;
+	k->next = (k->next + 1) % LARGE_QUERY;
 	pthread_mutex_unlock(&k->lock);
 }
 
-bool known_large_has(struct known_large *k, const struct request *q, int64_t now_ns)
+bool large_query_cache_has(struct large_query_cache *k, const struct request *q, int64_t now_ns)
 {
 	uint64_t hash = hash_of(q);
 	bool has = false;
 
 	pthread_mutex_lock(&k->lock);
-	for (unsigned i = 0; i < KNOWN_LARGE; i++)
+	for (unsigned i = 0; i < LARGE_QUERY; i++)
 		has = has || (k->entries[i].hash == hash && now_ns < k->entries[i].until_ns);
 	pthread_mutex_unlock(&k->lock);
 	return has;

@@ -1,21 +1,21 @@
-/* apart.h: reads an untrusted profile in a child process.
+/* sandbox.h: reads an untrusted profile in a child process.
  *
  * Readers are linear in their input, but a few KB can expand to gigabytes and minutes of work: by compression, by
  * stacks that share long locations, by colliding hashes. To protect the daemon, the child has limits of time and
  * memory, and is the first process that the kernel kills when memory runs out. Its result is returned as messages of
  * wire/strobe_wire.h.
  */
-#ifndef FORMATS_APART_H
-#define FORMATS_APART_H
+#ifndef FORMATS_SANDBOX_H
+#define FORMATS_SANDBOX_H
 
 #include "profile.h"
 #include "err.h"
 
-#define APART_SECONDS	15			/* limit for reading one profile, by CPU time and by the clock */
-#define APART_FILE_MAX	((size_t)64 << 20)	/* bytes of a file */
-#define APART_MESSAGES_MAX ((size_t)512 << 20)	/* bytes of the result */
+#define SANDBOX_SECONDS	15			/* limit for reading one profile, by CPU time and by the clock */
+#define SANDBOX_FILE_MAX	((size_t)64 << 20)	/* bytes of a file */
+#define SANDBOX_MESSAGES_MAX ((size_t)512 << 20)	/* bytes of the result */
 
-struct apart_input {
+struct sandbox_input {
 	const char *name;			/* for errors: "the body", "'x.shop.xhprof'" */
 	const char *bytes;			/* the input … */
 	size_t n;
@@ -28,20 +28,20 @@ struct apart_input {
 };
 
 /* A running child. Embedded. */
-struct apart {
+struct sandbox {
 	int done;				/* readable, with a hang-up, once the child has ended; never -1 before */
 	int result, pid;
 	size_t memory;
 	int64_t end_ns;				/* deadline, on the monotonic clock */
 };
 
-/* Starts the child. Returns -EIO if that fails; then do not call apart_end. */
-int apart_start(struct apart *a, const struct apart_input *in, struct err *err);
+/* Starts the child. Returns -EIO if that fails; then do not call sandbox_end. */
+int sandbox_start(struct sandbox *a, const struct sandbox_input *in, struct err *err);
 
 /* Ends the child, by force if it is still running, and maps its output: consecutive messages, to be freed with munmap
  * (`*ret` is NULL if there are none). Returns 0, or an error with a sentence: the same as format_load_limited, except
  * that unreadable lines are -EINVAL; -EINVAL if there are no values; -ETIMEDOUT; -ENOMEM; -EIO. */
-int apart_end(struct apart *a, const char **ret, size_t *ret_size, struct err *err);
-void apart_free_messages(const char *messages, size_t size);
+int sandbox_end(struct sandbox *a, const char **ret, size_t *ret_size, struct err *err);
+void sandbox_free_messages(const char *messages, size_t size);
 
 #endif

@@ -1,22 +1,22 @@
-/* suspects.c: a set of series, by hash; too many at a time are forgotten. */
-#include "suspects.h"
+/* refused_series.c: a set of series, by hash; too many at a time are forgotten. */
+#include "refused_series.h"
 
 #include "buf.h"
 #include "labels.h"
 
 #include <xxhash.h>
 
-#define SUSPECTS_MAX	65536u
+#define REFUSED_SERIES_MAX	65536u
 
 enum { CLEARED,
        SUSPECT };
 
-void suspects_init(struct suspects *s)
+void refused_series_init(struct refused_series *s)
 {
 	map_init(&s->series);
 }
 
-void suspects_done(struct suspects *s)
+void refused_series_done(struct refused_series *s)
 {
 	map_done(&s->series);
 }
@@ -32,20 +32,20 @@ static uint64_t key_of(const struct batch_entry *e)
 	return XXH3_64bits(key.data, key.size);
 }
 
-bool suspects_has(const struct suspects *s, const struct batch_entry *e)
+bool refused_series_has(const struct refused_series *s, const struct batch_entry *e)
 {
 	return s->series.count && map_get(&s->series, key_of(e)) == SUSPECT;
 }
 
-void suspects_add(struct suspects *s, const struct batch_entry *e)
+void refused_series_add(struct refused_series *s, const struct batch_entry *e)
 {
-	if (s->series.count >= SUSPECTS_MAX)
+	if (s->series.count >= REFUSED_SERIES_MAX)
 		map_clear(&s->series);
 	map_set(&s->series, key_of(e), SUSPECT);
 }
 
-void suspects_remove(struct suspects *s, const struct batch_entry *e)
+void refused_series_remove(struct refused_series *s, const struct batch_entry *e)
 {
-	if (suspects_has(s, e))
+	if (refused_series_has(s, e))
 		map_set(&s->series, key_of(e), CLEARED);
 }

@@ -1,5 +1,5 @@
-/* apart.c: forks, sets limits, uses a file in memory, and a pipe that closes when the child ends. */
-#include "apart.h"
+/* sandbox.c: forks, sets limits, uses a file in memory, and a pipe that closes when the child ends. */
+#include "sandbox.h"
 
 #include "clock.h"
 #include "confine.h"
@@ -30,18 +30,18 @@ static void confine(pid_t parent, size_t memory)
 	confine_die_with(parent);
 	confine_prefer_oom_kill();
 	confine_limit(RLIMIT_CORE, 0);
-	confine_cpu(APART_SECONDS);
-	confine_limit(RLIMIT_FSIZE, APART_MESSAGES_MAX);
+	confine_cpu(SANDBOX_SECONDS);
+	confine_limit(RLIMIT_FSIZE, SANDBOX_MESSAGES_MAX);
 	confine_memory(memory);
 }
 
 /* The file may have grown since its size was checked. */
-static int read_file(struct apart_input *in, struct err *err)
+static int read_file(struct sandbox_input *in, struct err *err)
 {
-	char *bytes = xmalloc(APART_FILE_MAX + 1);
+	char *bytes = xmalloc(SANDBOX_FILE_MAX + 1);
 
-	for (in->n = 0; in->n <= APART_FILE_MAX;) {
-		ssize_t n = read(in->fd, bytes + in->n, APART_FILE_MAX + 1 - in->n);
+	for (in->n = 0; in->n <= SANDBOX_FILE_MAX;) {
+		ssize_t n = read(in->fd, bytes + in->n, SANDBOX_FILE_MAX + 1 - in->n);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -52,11 +52,11 @@ static int read_file(struct apart_input *in, struct err *err)
 		in->n += (size_t)n;
 	}
 	in->bytes = bytes;
-	return in->n <= APART_FILE_MAX ? 0 :
-		err_set(err, -EFBIG, "%s is above %zu MB", in->name, APART_FILE_MAX >> 20);
+	return in->n <= SANDBOX_FILE_MAX ? 0 :
+					   err_set(err, -EFBIG, "%s is above %zu MB", in->name, SANDBOX_FILE_MAX >> 20);
 }
 
-static int read_profile(struct apart_input *in, struct buf *messages, struct err *err)
+static int read_profile(struct sandbox_input *in, struct buf *messages, struct err *err)
 {
 	struct profile *p = profile_new();
 	int code = in->fd >= 0 ? read_file(in, err) : 0;
@@ -77,7 +77,7 @@ static int read_profile(struct apart_input *in, struct buf *messages, struct err
 	return code;
 }
 
-static void __attribute__((noreturn)) work(struct apart_input *in, int result)
+static void __attribute__((noreturn)) work(struct sandbox_input *in, int result)
 {
 	struct reply reply = { 0 };
 	struct buf messages;
@@ -92,7 +92,7 @@ static void __attribute__((noreturn)) work(struct apart_input *in, int result)
 
 /* --- The parent --- */
 
-int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
+int sandbox_start(struct sandbox *a, const struct sandbox_input *in, struct err *err)
 {
 	_cleanup_(fd_closep) int result = -1, ours = -1, theirs = -1;
 	pid_t parent = getpid();
@@ -105,7 +105,7 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 	theirs = ends[1];
 	a->pid = fork();
 	if (a->pid == 0) {
-		struct apart_input own = *in;
+		struct sandbox_input own = *in;
 		int keep = own.fd >= 0 ? own.fd : result;
 
 		/* The child has the only copies of these ends, so the pipe closes when it ends, for any reason. */
@@ -120,14 +120,15 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 	a->done = TAKE_FD(ours);
 	a->result = TAKE_FD(result);
 	a->memory = in->memory;
-	a->end_ns = clock_monotonic_ns() + APART_SECONDS * NS_PER_SECOND;
+	a->end_ns = clock_monotonic_ns() + SANDBOX_SECONDS * NS_PER_SECOND;
 	return 0;
 }
 
 static int err_time(struct err *err)
 {
 	return err_set(err, -ETIMEDOUT, "reading the profile exceeds the limit of %d seconds; make it "
-		       "smaller, or use 'strobe import' on the daemon's machine", APART_SECONDS);
+					"smaller, or use 'strobe import' on the daemon's machine",
+		       SANDBOX_SECONDS);
 }
 
 static int err_memory(size_t memory, struct err *err)
@@ -136,7 +137,7 @@ static int err_memory(size_t memory, struct err *err)
 		       "smaller, or use 'strobe import' on the daemon's machine", memory >> 20);
 }
 
-static int err_ended(const struct apart *a, int status, bool late, struct err *err)
+static int err_ended(const struct sandbox *a, int status, bool late, struct err *err)
 {
 	if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		return err_time(err);
@@ -167,19 +168,19 @@ static int take_result(int result, const char **ret, size_t *ret_size, struct er
 	*ret = all + sizeof(*reply);
 	*ret_size = (size_t)st.st_size - sizeof(*reply);
 	if (code < 0) {
-		apart_free_messages(*ret, *ret_size);
+		sandbox_free_messages(*ret, *ret_size);
 		*ret = NULL;
 	}
 	return code;
 }
 
-void apart_free_messages(const char *messages, size_t size)
+void sandbox_free_messages(const char *messages, size_t size)
 {
 	if (messages)
 		munmap((char *)messages - sizeof(struct reply), size + sizeof(struct reply));
 }
 
-int apart_end(struct apart *a, const char **ret, size_t *ret_size, struct err *err)
+int sandbox_end(struct sandbox *a, const char **ret, size_t *ret_size, struct err *err)
 {
 	bool late = clock_monotonic_ns() >= a->end_ns;
 	int status = 0, r;
