@@ -31,7 +31,7 @@ void api_labels(struct server_context *s, const struct request *q, struct respon
 	struct store_query query;
 	struct err err = { 0 };
 	struct json j;
-	int code = profile_query_parse(&a, q, &err);
+	int code = profile_query_parse_range(&a, q, &err);
 
 	query = view_query(&a.view);
 	if (code >= 0)

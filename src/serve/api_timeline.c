@@ -134,7 +134,7 @@ void api_timeline(struct server_context *s, const struct request *q, struct resp
 	_cleanup_(timeline_done) struct timeline t = { 0 };
 	struct store_query query;
 	struct err err = { 0 };
-	int code = profile_query_parse(&a, q, &err);
+	int code = profile_query_parse_range(&a, q, &err);
 
 	if (code < 0) {
 		profile_query_refuse(r, q, code, &err);

@@ -24,6 +24,14 @@ int profile_query_parse(struct profile_query *a, const struct request *q, struct
 	return view_parse(&a->view, &a->params, q->now_ns, err);
 }
 
+int profile_query_parse_range(struct profile_query *a, const struct request *q, struct err *err)
+{
+	int r = profile_query_parse(a, q, err);
+
+	return r < 0 || !a->view.run_count ? r :
+					     err_set(err, -EINVAL, "run= does not apply to this address, which is about samples in a time range");
+}
+
 void profile_query_take_after(struct profile_query *a)
 {
 	a->view.has_base = a->view.has_base_labels = false;

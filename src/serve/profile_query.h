@@ -48,6 +48,9 @@ struct profile_query {
 /* -EINVAL with a sentence for bad parameters. */
 int profile_query_parse(struct profile_query *a, const struct request *q, struct err *err);
 
+/* The same for answers about time ranges, which a run does not have. */
+int profile_query_parse_range(struct profile_query *a, const struct request *q, struct err *err);
+
 /* Replaces a comparison by the profile of its side after, for formats that cannot represent comparisons;
  * profile_query_warn reports that. */
 void profile_query_take_after(struct profile_query *a);

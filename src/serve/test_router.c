@@ -473,6 +473,18 @@ TEST(runs_are_compared)
 	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }
 
+TEST(labels_and_timelines_are_not_of_runs)
+{
+	static const char *const paths[] = { "/api/v1/labels", "/api/v1/timeline" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_(response_done) struct response r;
+
+		CHECK_INT(ask(request_of(paths[i], "run=shop/a"), &r), 400);
+		CHECK(strstr(r.body.data, "run= does not apply to this address") != NULL);
+	}
+}
+
 TEST(a_bad_parameter_is_a_400_with_its_sentence_also_on_the_page)
 {
 	_cleanup_(response_done) struct response api, page;
