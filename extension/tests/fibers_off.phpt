@@ -23,7 +23,7 @@ $f->start();
 if (isset($argv[2])) Strobe\with_labels(["a" => "b"], fn() => 0);
 for ($i = 0; $i < $argv[1]; $i++) $f->resume();';
 
-/* So many that a message more in one of the runs, where the machine is busy, makes no difference. */
+/* Enough that one more message in one of the runs, on a busy machine, makes no difference. */
 const FEW = 1000, MANY = 41000;
 
 /* Instructions of one resume() and suspend(). */

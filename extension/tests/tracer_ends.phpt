@@ -21,7 +21,7 @@ $ways = [
 if (getenv('USE_ZEND_ALLOC') === '0')
 	unset($ways['no memory']);	/* the limit is the Zend allocator's */
 foreach ($ways as $name => [$code, $status]) {
-	/* That way takes a second of CPU time in each program: the metrics that say most, unless in full. */
+	/* A time limit takes a second of CPU time in each program, so only some metrics are tried, unless in full. */
 	$few = str_starts_with($code, 'set_time_limit') && !in_full() ? [] : ['Strobe\COUNTS'];
 	foreach ([...$few, 'Strobe\WALL | Strobe\CPU | Strobe\MEMORY | Strobe\PEAK_MEMORY | Strobe\ALLOCATIONS'] as $metrics) {
 		$program = "<?php

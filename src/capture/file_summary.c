@@ -47,7 +47,7 @@ static void put_all_left_out(const struct record_summary *s, struct buf *out)
 	put_left_out(out, c[COUNTER_FILE_OTHER_KINDS], "of sockets, pipes and anonymous files; add --all-files");
 	put_left_out(out, c[COUNTER_FILE_SHORT], "below the minimum");
 	put_left_out(out, c[COUNTER_FILE_BEGUN_BEFORE], "begun before the recording");
-	put_left_out(out, c[COUNTER_FILE_NOT_OPEN], "of numbers that no open file has");
+	put_left_out(out, c[COUNTER_FILE_NOT_OPEN], "on invalid file descriptors (EBADF)");
 }
 
 void file_summary_put(const struct record_summary *s, struct buf *out)

@@ -44,10 +44,10 @@ static enum php_check check_names(const struct perl_layout *l, u64 stash, u64 gl
 	struct perl_name name;
 
 	if (!has_text(perl_stash_hek(l, stash, bytes), "main"))
-		return *ret_why = "its main package has another name", PHP_CHECK_WRONG;
+		return *ret_why = "its main package is not named 'main'", PHP_CHECK_WRONG;
 	if (!own_name(l, glob, bytes, &name) || !has_text(name.hek, "_") || name.stash != stash ||
 	    !perl_glob_name(l, glob, bytes, &name) || !is_text(name.hek))
-		return *ret_why = "its variable $_ has another name", PHP_CHECK_WRONG;
+		return *ret_why = "its variable $_ is not named '_'", PHP_CHECK_WRONG;
 	return has_text(name.hek, "_") ? PHP_CHECK_FITS : PHP_CHECK_UNKNOWN;
 }
 

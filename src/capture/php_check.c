@@ -316,7 +316,7 @@ static enum php_check check_stack(const struct php_image *b, u64 globals, const 
 		return PHP_CHECK_UNKNOWN;
 	for (unsigned i = 0; v.address && i < FRAMES; i++) {
 		if (!read_user(v.ex, EXECUTE_DATA_BYTES, v.address))
-			*ret_why = "the stack leads nowhere";
+			*ret_why = "the stack is not linked to a valid frame";
 		else
 			*ret_why = check_frame(&v, &seen);
 		if (*ret_why)
@@ -340,7 +340,7 @@ enum php_check php_check(const struct php_image *b, u64 bias, u64 thread, char *
 	const char *why = NULL;
 
 	if (runs_code(b, globals) && check_class(b, bias) == PHP_CHECK_WRONG)
-		why = "the class Exception has another name there";
+		why = "the class entry of Exception does not have that name";
 	else if (check_globals(b, globals) == PHP_CHECK_WRONG)
 		why = "current_execute_data is not where it should be";
 	else if ((result = check_stack(b, globals, &why)) != PHP_CHECK_WRONG && runs_code(b, globals) &&

@@ -143,10 +143,10 @@ static void put_remote_losses(const struct remote_counts *c, struct buf *out)
 	put_some(out, c->late, "tick was left out, as the one before took too long; a lower rate (-F) or fewer processes help",
 		 "ticks were left out, as those before took too long; a lower rate (-F) or fewer processes help");
 	if (!c->proved)
-		buf_puts(out, "strobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n");
+		buf_puts(out, "strobe: strobe cannot set its CPU affinity here, so stacks were only read twice and compared; some may be torn\n");
 	if (!c->exact && c->observations)
-		buf_puts(out, "strobe: this kernel keeps no account of threads (CONFIG_SCHED_INFO): times have steps of 10 ms, and "
-			      "waiting for a CPU counts as blocked\n");
+		buf_puts(out, "strobe: this kernel lacks per-thread scheduler statistics (CONFIG_SCHED_INFO): times have a "
+			      "resolution of 10 ms, and waiting for a CPU counts as blocked\n");
 }
 
 static void put_closed(const struct remote_counts *c, struct buf *out)

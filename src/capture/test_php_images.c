@@ -319,7 +319,7 @@ TEST(classes_are_compared_while_code_runs)
 	CHECK(r.php.exception_class && read_user(&class, 8, r.php.exception_class) && read_user(&name, 8, class + l->class_name));
 	memset(memory_at(name + l->string_text), 0x11, 4);
 	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_WRONG);
-	CHECK_STR(why, "the class Exception has another name there");
+	CHECK_STR(why, "the class entry of Exception does not have that name");
 	memset(memory_at(r.php.binary.executor_globals + l->current_execute_data), 0, 8);
 	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_UNKNOWN);
 }

@@ -146,8 +146,8 @@ TEST(inexact_values_are_reported)
 				    .kinds[SAMPLE_ON_CPU] = { 1, 1 }, .remote = { .observations = 1, .kept = 1, .closed_why = "" } };
 	const char *text = text_of(&s);
 
-	CHECK(strstr(text, "\nstrobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n"));
-	CHECK(strstr(text, "\nstrobe: this kernel keeps no account of threads (CONFIG_SCHED_INFO): times have steps of 10 ms, and waiting "
+	CHECK(strstr(text, "\nstrobe: strobe cannot set its CPU affinity here, so stacks were only read twice and compared; some may be torn\n"));
+	CHECK(strstr(text, "\nstrobe: this kernel lacks per-thread scheduler statistics (CONFIG_SCHED_INFO): times have a resolution of 10 ms, and waiting "
 			   "for a CPU counts as blocked\n"));
 }
 

@@ -244,7 +244,7 @@ static void end_elsewhere(const struct file_source *s, const struct tail *t)
 		taken[n++] = o->has_begun ? NULL : o->found_path;
 	}
 	if (file_state_end(s->state_directory, &ended, taken, n, &err) < 0)
-		log_warning("the offset of '%s' also stays with its former name: %s", s->path, err.text);
+		log_warning("the offset of '%s' is also kept under its former name: %s", s->path, err.text);
 }
 
 static void begin_current(struct file_source *s, int fd, const struct stat *st)
@@ -289,8 +289,7 @@ static void check_files(struct file_source *s)
 	}
 	if (file_source_count_tails(s) >= FILE_TAILS_MAX) {
 		if (log_is_due(&s->next_full_ns))
-			log_warning("%u rotated files of '%s' have lines that are not stored yet; those that are rotated away until they are "
-				    "will not be read",
+			log_warning("%u rotated files of '%s' have unstored lines; files rotated before these are stored will not be read",
 				    FILE_TAILS_MAX, s->path);
 		return;
 	}

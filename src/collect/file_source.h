@@ -3,9 +3,9 @@
  *	-[?…]			until its end, which is the end of the source
  *	file:/var/log/x[?…]	followed by name as `tail -F` does: through rotation, truncation, and its absence
  *
- * Behind the question mark stands what line_options.h has. The position in a file is remembered in the state directory
- * when what stands before it is durable, and each line's ack token is its place (epoch, inode, offset), so that a restart
- * neither loses nor doubles a line. An epoch is one life of a file: truncation begins the next.
+ * Parameters after the ? are those of line_options.h. The offset is saved in the state directory once everything before
+ * it is durable; a line's ack token is its location (epoch, inode, offset), so that a restart neither loses nor
+ * doubles a line. An epoch is one life of a file: truncation begins the next.
  */
 #ifndef COLLECT_FILE_SOURCE_H
 #define COLLECT_FILE_SOURCE_H

@@ -288,14 +288,14 @@ static void judge(const struct directory *d, struct entry *e)
 	if (d->current.name && begin_alike(e, &d->current))
 		doubt(e, xasprintf("it may be a copy, which begins like '%s'", d->current.name));
 	if (!d->is_anchored)
-		doubt(e, xstrdup("it may be a copy, since the file that was read last is not beside it under a name of rotation"));
+		doubt(e, xstrdup("it may be a copy: the last-read file is not next to it under a rotated name"));
 	else if (!has_same_form(&e->rotated, &d->read_last.rotated))
-		doubt(e, xasprintf("it may be a copy, since its name is not formed like '%s'", d->read_last.name));
+		doubt(e, xasprintf("it may be a copy: its name does not match the pattern of '%s'", d->read_last.name));
 	else if (!e->has_birth)
-		doubt(e, xstrdup("it may be a copy, since the file system does not tell when it was made"));
+		doubt(e, xstrdup("it may be a copy: the file system does not report creation times"));
 	else if (is_before(&e->born, &d->since) || is_before(&e->born, &d->read_last.born) || is_before(&e->st.st_mtim, &e->born) ||
 		 (d->current.name && is_before(&d->current.born, &e->born)))
-		doubt(e, xstrdup("it may be a copy, since it was made at another time than a rotated file"));
+		doubt(e, xstrdup("it may be a copy: its creation time does not match a rotation"));
 }
 
 static void judge_pair(struct entry *a, struct entry *b)

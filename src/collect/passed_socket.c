@@ -109,8 +109,9 @@ static void warn_of(const struct sockaddr *a, socklen_t size)
 		log_warning("systemd passed the socket %s, but no source reads it; add --from unix:%s or "
 			    "remove it from the socket unit", path, path);
 	else if (!getnameinfo(a, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
-		log_warning("systemd passed a socket on %s port %s, but no source reads it, so its clients wait "
-			    "in vain; add --from resp://%s%s%s:%s or remove it from the socket unit", host,
+		log_warning("systemd passed a socket on %s port %s, but no source reads it, so its clients "
+			    "will hang; add --from resp://%s%s%s:%s or remove it from the socket unit",
+			    host,
 			    port, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "", port);
 }
 

@@ -268,7 +268,7 @@ bool doctor_socket(struct findings *f, const char *path, const struct daemon_uni
 	case ENOTDIR:
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path,
 			     daemon_answers ? restart : start,
-			     "there is no such socket%s", daemon_answers ? ": somebody removed it" : "");
+			     "the socket does not exist%s", daemon_answers ? ": it was removed while the daemon was running" : "");
 		break;
 	case ECONNREFUSED:
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, start, "the socket is there, but no daemon listens on it any more");

@@ -123,12 +123,12 @@ static bool check_file(struct findings *f, enum level level, const char *area, c
 	if (error < 0)
 		findings_add(f, level, area, "extension-file", about, error == -EACCES ? "make the file readable for everybody" : fix.data,
 			     "%s:%u loads %s, %s", line->file, line->line, path,
-			     error == -ENOENT ? "which is not there" : strerror(-error));
+			     error == -ENOENT ? "which does not exist" : strerror(-error));
 	else if (!build)
 		findings_add(f, level, area, "extension-file", about, fix.data, "%s, which %s:%u loads, is not a PHP extension", path,
 			     line->file, line->line);
 	else
-		findings_add(f, level, area, "extension-build", about, fix.data, "%s is built for %s, and this PHP takes %s", path,
+		findings_add(f, level, area, "extension-build", about, fix.data, "%s was built for %s, but this PHP requires %s", path,
 			     build, php->build);
 	return false;
 }

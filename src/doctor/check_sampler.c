@@ -40,18 +40,18 @@ static void add_fallback(struct state *s)
 
 	if (programs && works(s, KERNEL_PERF))
 		findings_add(s->f, LEVEL_OK, AREA_SAMPLER, "ladder", "", NULL,
-			     "kernel %s lets you see any process, on and off the CPU: BPF, perf events, BTF, tp_btf", s->limits.release);
+			     "kernel %s supports sampling every process, on and off CPU (BPF, perf events, BTF, tp_btf)", s->limits.release);
 	else if (programs)
 		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
-			     "kernel %s lets you see waits and calls of any process (BPF, BTF, tp_btf); on the CPU you see %s", s->limits.release,
-			     works(s, KERNEL_READV) ? "PHP stacks of your own processes, by reading their memory" : "them only through the extension");
+			     "kernel %s supports waits and calls of every process (BPF, BTF, tp_btf); on CPU %s", s->limits.release,
+			     works(s, KERNEL_READV) ? "it samples PHP stacks of your own processes, by reading their memory" : "only the extension can sample");
 	else if (works(s, KERNEL_READV))
 		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
 			     "on kernel %s you get PHP stacks of your own processes by reading their memory, without native and kernel frames",
 			     s->limits.release);
 	else
 		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
-			     "on kernel %s you see processes only through the extension", s->limits.release);
+			     "on kernel %s only the extension can sample", s->limits.release);
 }
 
 /* Adds the newer kernel features that are missing; only one thing fails without them. */

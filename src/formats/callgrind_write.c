@@ -260,8 +260,8 @@ static void put_all(struct writer *w, uint32_t no_file)
 		put_one(w, f, no_file);
 	put_totals(w);
 	if (w->ended)
-		notes_add(&w->notes, w->ended, "%llu name%s a NUL or the end of a line in it, which became U+FFFD",
-			  (unsigned long long)w->ended, w->ended == 1 ? " has" : "s have");
+		notes_add(&w->notes, w->ended, "%llu name%s NUL or newline characters, which were replaced by U+FFFD",
+			  (unsigned long long)w->ended, w->ended == 1 ? " contains" : "s contain");
 }
 
 static void choose_columns(struct writer *w, uint32_t column)

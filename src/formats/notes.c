@@ -70,8 +70,8 @@ int notes_result(struct notes *n, const struct buf *out, const char *what, struc
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the %s is larger than the %zu bytes that fit", what, out->limit);
 	if (n->names)
-		notes_add(n, n->names, "%llu name%s bytes that it cannot hold, which became U+FFFD",
-			  (unsigned long long)n->names, n->names == 1 ? " has" : "s have");
+		notes_add(n, n->names, "%llu name%s bytes that the format cannot hold, which were replaced by U+FFFD",
+			  (unsigned long long)n->names, n->names == 1 ? " contains" : "s contain");
 	if (!n->count)
 		return 0;
 	err_set(err, -ERANGE, "%s", n->text.data);

@@ -152,7 +152,7 @@ TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 		    -3);
 	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 3);
 	CHECK_STR(err.text, "1 stack with a value below zero (-3 B of memory_bytes in all) is left out; "
-		  "2 names have a NUL or the end of a line in it, which became U+FFFD");
+			    "2 names contain NUL or newline characters, which were replaced by U+FFFD");
 	CHECK(strstr(b.data, "cfn=(2) a\xef\xbf\xbd" "fn=evil\ncalls=1 0\n0 7\n"));
 	buf_done(&b);
 	profile_free(p);

@@ -81,7 +81,7 @@ TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
 		    2);
 	buf_init(&b);
 	CHECK_INT(format_pprof.write(p, UINT32_MAX, &b, &err), 1);
-	CHECK_STR(err.text, "1 name has bytes that it cannot hold, which became U+FFFD");
+	CHECK_STR(err.text, "1 name contains bytes that the format cannot hold, which were replaced by U+FFFD");
 	back = profile_new();
 	CHECK_INT(format_load_bytes("x", b.data, b.size, back, &err), 0);
 	CHECK_STR(profile_name(back, 1).p, "bad\xef\xbf\xbd");

@@ -275,8 +275,8 @@ TEST(what_is_broken_is_named_with_its_place)
 	CHECK_STR(complaint("{\"main()\":{\"ct\":1}"), "'x' (xhprof): line 1: '}' expected near end of file");
 	CHECK_STR(complaint("{\"main()\":[\"ct\"]}"), "'x' (xhprof): 'main()' has no values such as ct and wt");
 	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:-1;}}"),
-		  "'x' (xhprof): 'ct' of 'main()' is below zero, and it is a count");
-	CHECK_STR(complaint("{\"main()\":{\"ct\":-5,\"wt\":1}}"), "'x' (xhprof): 'ct' of 'main()' is below zero, and it is a count");
+		  "'x' (xhprof): 'ct' of 'main()' is negative, but it is a count");
+	CHECK_STR(complaint("{\"main()\":{\"ct\":-5,\"wt\":1}}"), "'x' (xhprof): 'ct' of 'main()' is negative, but it is a count");
 	for (size_t n = 1; n < sizeof(serialized) - 1; n++) {
 		struct profile *p = profile_new();
 

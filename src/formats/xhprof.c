@@ -81,7 +81,7 @@ static int take_value(struct xhprof *x, struct values *v, struct str pair, struc
 	if (!scale(n, x->units[which], &v->value[which]))
 		return err_set(err, -EINVAL, "'%.*s' of '%.*s' does not fit into 64 bits", shown(key), key.p, shown(pair), pair.p);
 	if (v->value[which] < 0 && !strcmp(edge_list_xhprof[which].unit, "count"))
-		return err_set(err, -EINVAL, "'%.*s' of '%.*s' is below zero, and it is a count", shown(key), key.p, shown(pair),
+		return err_set(err, -EINVAL, "'%.*s' of '%.*s' is negative, but it is a count", shown(key), key.p, shown(pair),
 			       pair.p);
 	v->set |= 1u << which;
 	x->has_parts |= which == EDGE_SAMPLES && n->is_real && n->real != floor(n->real);

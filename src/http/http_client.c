@@ -67,7 +67,7 @@ static int check_options(const struct http_options *o, struct err *err)
 	if (!is_host(o->host))
 		return err_set(err, -EINVAL, "'%s' is not a host name or address", o->host);
 	if (o->prefix && (!is_path(o->prefix) || strchr(o->prefix, '?') || (*o->prefix && *o->prefix != '/')))
-		return err_set(err, -EINVAL, "'%s' is not a URL path; escape blanks, # and ?", o->prefix);
+		return err_set(err, -EINVAL, "'%s' is not a URL path; escape spaces, # and ?", o->prefix);
 	return 0;
 }
 

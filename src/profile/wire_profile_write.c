@@ -308,8 +308,7 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, stru
 static int check_caps(const struct profile *p, struct err *err)
 {
 	if (p->labels.count > STROBE_WIRE_LABELS)
-		return err_set(err, -E2BIG, "cannot write a profile with %zu labels: at most %u are known to "
-			       "the format", p->labels.count, STROBE_WIRE_LABELS);
+		return err_set(err, -E2BIG, "cannot write a profile with %zu labels: the format allows at most %u", p->labels.count, STROBE_WIRE_LABELS);
 	for (size_t i = 0; i < p->labels.count; i++)
 		if (strlen(p->labels.items[i].key) > STROBE_WIRE_LABEL_KEY ||
 		    strlen(p->labels.items[i].value) > STROBE_WIRE_LABEL_VALUE)

@@ -295,12 +295,12 @@ static struct node *parse_group(struct parser *p)
 			return refuse(p, "a group with flags");
 	}
 	if (++p->depth > PATTERN_DEPTH)
-		return refuse(p, "too many groups within each other");
+		return refuse(p, "groups nested too deeply");
 	n = parse_either(p);
 	p->depth--;
 	if (n && *p->p++ != ')') {
 		p->p = open;
-		return refuse(p, "a ( without its )");
+		return refuse(p, "an unmatched (");
 	}
 	return n;
 }
@@ -527,7 +527,7 @@ static int parse(struct parser *p, bool anywhere, struct pattern *m)
 	}
 	all = parse_either(p);
 	if (all && *p->p)
-		all = refuse(p, "a ) without its (");
+		all = refuse(p, "an unmatched )");
 	if (!all)
 		return -EINVAL;
 	if (anywhere)

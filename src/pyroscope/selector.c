@@ -63,7 +63,7 @@ static int take_code_point(struct reader *r, unsigned digits, struct buf *out)
 	if (e < 0)
 		return e;
 	if (!c || !text_is_code_point(c))
-		return refuse(r, "a character that exists");
+		return refuse(r, "a valid code point");
 	text_put_code_point(out, c);
 	return 0;
 }
@@ -112,7 +112,7 @@ static int take_text(struct reader *r, const char **ret)
 	int e = 0;
 
 	if (!quote || !strchr("\"'`", quote))
-		return refuse(r, "a text in quotes");
+		return refuse(r, "a quoted string");
 	r->p++;
 	buf_init(&out);
 	while (e >= 0 && *r->p && *r->p != quote) {
@@ -126,7 +126,7 @@ static int take_text(struct reader *r, const char **ret)
 	if (e < 0)
 		return e;
 	if (!*r->p)
-		return refuse(r, "the end of a text");
+		return refuse(r, "a closing quote");
 	r->p++;
 	*ret = arena_copy(&r->s->bytes, out.data, out.size);
 	return 0;

@@ -82,7 +82,7 @@ TEST(a_search_is_refused_in_the_words_that_were_given)
 	struct err err = { 0 };
 
 	CHECK_INT(pattern_new_search("a(", true, &p, &err), -EINVAL);
-	CHECK_STR(err.text, "the regular expression 'a(' has a ( without its ) at character 2");
+	CHECK_STR(err.text, "the regular expression 'a(' has an unmatched ( at character 2");
 }
 
 /* A backtracking matcher would take 2^30 steps. */

@@ -154,6 +154,6 @@ int redis_login_check(const struct redis_login *l, enum redis_login_step step, c
 
 const char *redis_login_hint(const struct redis_login *l)
 {
-	return l->tls.is_wanted || address_is_path(l->host) ? "and is it starting?" :
-							      "is it starting, or does it require TLS (rediss://)?";
+	return l->tls.is_wanted || address_is_path(l->host) ? "or is it still starting up?" :
+							      "is it still starting up, or does it require TLS (rediss://)?";
 }

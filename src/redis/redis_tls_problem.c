@@ -28,7 +28,7 @@ static void describe_certificate(unsigned status, const struct redis_tls_options
 	if (status & GNUTLS_CERT_SIGNER_NOT_FOUND)
 		describe_issuer(o, text, size);
 	else if (status & GNUTLS_CERT_EXPIRED)
-		snprintf(text, size, "its certificate has expired; renew it there");
+		snprintf(text, size, "its certificate has expired; renew it on the server");
 	else if (status & GNUTLS_CERT_NOT_ACTIVATED)
 		snprintf(text, size, "its certificate is not valid yet; compare the clocks of both machines");
 	else if (status & GNUTLS_CERT_UNEXPECTED_OWNER)
@@ -78,7 +78,7 @@ void redis_tls_problem_of_handshake(gnutls_session_t session, int code, const st
 		break;
 	case GNUTLS_E_PREMATURE_TERMINATION:
 		snprintf(text, size, "it closed the connection during the TLS handshake; does it speak TLS on this port, "
-				     "and is it starting?");
+				     "or is it still starting up?");
 		break;
 	default:
 		redis_tls_problem_describe(session, code, o, text, size);

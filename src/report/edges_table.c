@@ -108,7 +108,7 @@ static void put_function(struct buf *out, const struct side *s)
 	if (s->e.again[c]) {
 		buf_puts(out, "\n  recursion: ");
 		put_amount_and_share(out, s, s->e.again[c], s->e.again_at_most);
-		buf_puts(out, " was below a second call of it, and is counted once");
+		buf_puts(out, " was in recursive calls and is counted once");
 	}
 	buf_putc(out, '\n');
 }

@@ -421,7 +421,7 @@ void api_run(struct server_context *s, const struct request *q, struct response 
 	else if (!strcmp(a.verb, "report"))
 		put_report(&a, r);
 	else if (*a.verb)
-		response_error(r, q, 404, "a run has flamegraph and report below its address, and nothing else");
+		response_error(r, q, 404, "not found; only /flamegraph and /report exist below the address of a run");
 	else if (d)
 		put_download(&a, d, q, r);
 	else if (!shape)

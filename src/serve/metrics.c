@@ -231,7 +231,7 @@ static const struct source_family stream_families[] = {
 	{ "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.", acked },
 	{ "strobe_stream_claimed_total", "counter", "Entries claimed from dead consumers.", claimed },
 	{ "strobe_stream_trimmed_unread_total", "counter",
-	  "Entries trimmed or deleted before they were read, or before what a dead consumer had was read again.", trimmed },
+	  "Entries trimmed or deleted before they were read, or while pending for a dead consumer.", trimmed },
 };
 
 static void put_line_rejections(struct buf *out, struct source *const *sources, size_t n)

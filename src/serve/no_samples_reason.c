@@ -28,7 +28,7 @@ void no_samples_reason_of(const struct php_group *groups, size_t count, const ch
 	const struct php_group *g;
 
 	if (!socket_path) {
-		buf_puts(out, "this daemon listens at no socket for PHP; --from unix:/run/strobe/strobe.sock adds one");
+		buf_puts(out, "this daemon does not listen on a socket for PHP; --from unix:/run/strobe/strobe.sock adds one");
 	} else if (!count) {
 		buf_puts(out, "no PHP runs on this machine now; load the extension in php.ini with " SETTINGS
 			      ", or try 'strobe run -- php script.php'");

@@ -126,7 +126,7 @@ static void put_missing(const struct page *p, const char *sentence)
 	if (v->by != REPORT_BY_FUNCTION || v->function_file) {
 		buf_puts(p->out, "<p><a href=\"");
 		page_put_address_to_any(p);
-		buf_puts(p->out, "\">Look for it among all functions</a></p>\n");
+		buf_puts(p->out, "\">Search all functions</a></p>\n");
 	}
 	buf_puts(p->out, "</section>\n");
 	page_put_table(p);

@@ -430,11 +430,11 @@ static void put_files(const struct page *p, const struct function_query *f)
 	if (f->file_count < 2)
 		return;
 	buf_init(&shown);
-	buf_printf(p->out, "<p>%zu functions of different files have this name; these are the numbers of ", f->file_count);
-	buf_puts(p->out, chosen ? "one. <a href=\"" : "all. Only that of ");
+	buf_printf(p->out, "<p>%zu functions of different files have this name; the values cover ", f->file_count);
+	buf_puts(p->out, chosen ? "one of them. Show <a href=\"" : "all of them. Show only: ");
 	if (chosen) {
 		page_put_function_address(p, p->query.view.function, NULL);
-		buf_puts(p->out, "\">All of them</a>, ");
+		buf_puts(p->out, "\">all</a>, ");
 	}
 	for (size_t i = 0; i < f->file_count; i++) {
 		buf_reset(&shown);

@@ -52,7 +52,7 @@ static void answer_query(void *data)
 		e->request.now_ns = clock_wall_ns();
 	}
 	if (e->server->is_ending) {
-		response_error(&e->response, &e->request, 503, "the daemon ends");
+		response_error(&e->response, &e->request, 503, "the daemon is shutting down");
 	} else if (!queries_answer(context, &e->request, e->is_large, &e->response, &e->answer)) {
 		e->is_large = true;
 		if (workers_add(context->large_queries, answer_query, e))

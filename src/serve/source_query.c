@@ -345,7 +345,7 @@ static void check_lines(struct source_query *s, const struct side *before, const
 
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
-			add_sentence(s, "none of its lines was executed in a sample");
+			add_sentence(s, "no sample hit any of its lines");
 		else if (s->query->view.by == REPORT_BY_LINE && text_ends(function, no_line))
 			add_sentence(s, "the lines of its calls are not known; these are the known lines of its file");
 		return;

@@ -20,7 +20,7 @@ TEST(the_first_thing_that_is_missing_is_named)
 		  .loaded = LOADED_UNKNOWN },
 	};
 
-	check(g, 2, NULL, "this daemon listens at no socket for PHP; --from unix:/run/strobe/strobe.sock adds one");
+	check(g, 2, NULL, "this daemon does not listen on a socket for PHP; --from unix:/run/strobe/strobe.sock adds one");
 	check(g, 0, "/run/s", "no PHP runs on this machine now; load the extension in php.ini with extension=strobe.so and "
 	      "strobe.mode=sample, or try 'strobe run -- php script.php'");
 	check(g, 2, "/run/s", "php-fpm, pool www of the user www-data may not write to /run/s; add it to the group strobe "

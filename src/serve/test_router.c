@@ -396,7 +396,7 @@ TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
 	check_answer("/api/v1/table", "run=shop/1&by=file&remove=no.file", 200, "no stack passes all stack filters");
 	check_answer("/api/v1/table", "run=shop/1&by=class&keep=main", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&keep=\\bmain\\b", 200, "\"self\":[[2000000],[0],[2000000]]");
-	check_answer("/api/v1/table", "run=shop/1&keep=(", 400, "the filter keep=(: the regular expression '(' has a ( without its ) at character 1");
+	check_answer("/api/v1/table", "run=shop/1&keep=(", 400, "the filter keep=(: the regular expression '(' has an unmatched ( at character 1");
 	check_answer("/api/v1/table", "run=shop/1&remove=main", 200, "no stack passes all stack filters");
 	check_answer("/api/v1/table", "run=shop/1&remove=(a%2B)%2Bb", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&remove-i=(", 400, "remove-i=(: ");

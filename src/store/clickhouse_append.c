@@ -208,8 +208,9 @@ static void count_error(struct clickhouse_store *s)
 static void warn_of_collisions(const struct clickhouse_rows *rows)
 {
 	if (rows->collisions)
-		log_warning("%llu names of stacks, frames or series collide with the hash of another one; their "
-			    "samples count for that one", (unsigned long long)rows->collisions);
+		log_warning("%llu hash collisions of stacks, frames or series; their samples are attributed to the "
+			    "existing entry",
+			    (unsigned long long)rows->collisions);
 }
 
 static int append(struct clickhouse_store *s, const struct batch *b, struct clickhouse_rows *rows, struct err *err)

@@ -389,7 +389,7 @@ static void log_collisions(struct clickhouse_store *s, uint64_t collisions)
 
 	if (!collisions)
 		return;
-	snprintf(why, sizeof(why), "ClickHouse: %llu stacks collide with the hash of another one; their samples count for that one",
+	snprintf(why, sizeof(why), "ClickHouse: %llu hash collisions of stacks; their samples are attributed to the existing entry",
 		 (unsigned long long)collisions);
 	clickhouse_note(s, why);
 }

@@ -412,7 +412,9 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 static void report_cut(struct day *d)
 {
 	if (!d->cut_reported)
-		log_warning("'%s' has as many functions or stacks as a day can have (%u, %u); new ones count for their callers", d->path,
+		log_warning("'%s' has reached the limit of functions or stacks per day (%u, %u); samples of new ones are attributed to "
+			    "their callers",
+			    d->path,
 			    STACK_TREE_FRAMES, STACK_TREE_NODES);
 	d->cut_reported = true;
 }

@@ -122,7 +122,8 @@ static void lay_out_requests(struct top_screen *s, struct top_view *v, size_t wi
 		request_table_put_row(&r->rows[i], new_line(s, i == v->selected ? TOP_SELECTED : TOP_PLAIN), width);
 	if (r && !r->count)
 		lay_out_text(s, *r->why ? r->why : r->left_out ? "The filter hides every request; Esc shows them." :
-			     "No request runs at this moment.", width, bottom, TOP_WARNING);
+								 "No requests are running.",
+			     width, bottom, TOP_WARNING);
 }
 
 /* Lays out the reason why the table is empty, if it is, instead of rows. */
@@ -136,7 +137,7 @@ static void lay_out_table(struct top_screen *s, struct top_view *v, const struct
 	else if (!f->all_ns)
 		lay_out_text(s, "Waiting for the first samples.", width, bottom, TOP_FAINT);
 	else if (v->scope.key && !record_summary_is_empty(&f->summary))
-		lay_out_text(s, "Nothing of this ran lately; a shows the time since the start, Esc everything.", width, bottom, TOP_WARNING);
+		lay_out_text(s, "No samples in this period; press a for the time since the start, Esc for everything.", width, bottom, TOP_WARNING);
 	else
 		lay_out_notes(s, f, width, bottom);
 }

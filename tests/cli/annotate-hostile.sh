@@ -1,4 +1,4 @@
-# what the profile calls a source may be anything: nothing but a plain file is read, and no byte of it reaches a terminal as it is
+# hostile source paths in a profile: only regular files are read, and their bytes reach a terminal escaped
 mkdir -p srv
 printf 'a\033]0;title\007b\r\n\tx\tyy\tz\n\342\200\256right to left\n\377latin\n\n' >srv/odd.php
 touch -d 2026-06-01 srv/odd.php

@@ -1,4 +1,4 @@
-# pictures by the end of the name, what is not drawn and why, wrong options
+# pictures by the ending of the name, pruned nodes and their reason, invalid options
 strobe callgraph data/blog.folded --seconds 60 -o a.svg
 strobe callgraph data/blog.folded --seconds 60 -q -o a.svgz
 strobe callgraph data/blog.folded --seconds 60 -q -o a.png

@@ -1,4 +1,4 @@
-# --from says what the input is; a name that is not known gets the nearest one
+# --from names the input format; an unknown name gets a suggestion
 strobe collapse --from folded data/blog.folded >a; strobe collapse data/blog.folded | cmp - a && echo equal
 strobe collapse --from xhprof data/blog.folded || echo "exit $?"
 strobe collapse --from foldde data/blog.folded || echo "exit $?"

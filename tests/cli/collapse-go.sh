@@ -1,4 +1,4 @@
-# what go tool pprof -raw prints: counts by default, any other value by name, functions that others were inlined into
+# output of go tool pprof -raw: counts by default, any other value by name, functions with others inlined
 strobe collapse data/queue.go
 strobe collapse data/queue.go --column cpu_ns
 strobe collapse data/queue.go --inline | grep Parser

@@ -1,4 +1,4 @@
-# where the original loses samples: at the end of the text, with a name of one letter, with CRLF
+# samples that the original loses: at the end of the text, with a name of one letter, with CRLF
 printf 'php 12 1.5: cycles:\n\t7f01 main (/usr/bin/php)\n\nphp 12 1.6: cycles:\n\t7f02 add (/usr/bin/php)\n' | strobe collapse
 printf 'php 12 1.5: cycles:\n\t7f01 main (/usr/bin/php)' | strobe collapse
 printf 'c 12 1.5: cycles:\n\t7f01 main (/srv/c)\n\n' | strobe collapse

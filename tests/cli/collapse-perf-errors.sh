@@ -1,4 +1,4 @@
-# what is no text of perf script
+# input that is not perf script output
 printf 'php 12 1.5: cycles:\n\t7f01 main (/usr/bin/php)\nwhat is this\n\n' | strobe collapse
 echo "exit $?"
 printf 'nothing of perf\n' | strobe collapse --from perf

@@ -1,4 +1,4 @@
-# how long threads slept, from the scheduler's events; with who woke them on request
+# sleep times of threads from scheduler events, with wakers on request
 strobe collapse --from perf-sched data/sched.perf
 echo == sched_stat_sleep says it itself, and is all that counts then
 switch='php 12 7.5: sched:sched_switch: prev_comm=php-fpm: pool a prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=cat next_pid=0'

@@ -1,4 +1,4 @@
-# traces of Xdebug: microseconds, calls of functions that call none, or what else the trace has
+# traces of Xdebug: microseconds, calls of leaf functions, or the other values of the trace
 strobe collapse data/shop.xt
 strobe collapse --calls data/shop.xt
 strobe collapse --column calls data/shop.xt

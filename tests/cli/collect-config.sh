@@ -1,4 +1,4 @@
-# options from a YAML file, the environment and the command line; what is wrong is said with file and line
+# options from a YAML file, the environment and the command line; errors name file and line
 try() {
 	strobe collect --listen none "$@" 2>errors </dev/null
 	echo "exit $?"

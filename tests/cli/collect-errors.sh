@@ -1,4 +1,4 @@
-# what cannot be collected from or sent to, said in one sentence
+# invalid sources and sinks: one-sentence errors
 try() {
 	XDG_STATE_HOME=$PWD/state XDG_RUNTIME_DIR=$PWD strobe collect --listen none "$@"
 	echo "exit $?"

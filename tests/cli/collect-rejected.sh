@@ -1,4 +1,4 @@
-# of Arc Lamp's lines those without a count of 1 to 10^12 are left out and counted, as docs/arclamp.md says
+# Arc Lamp lines without a count of 1 to 10^12 are skipped and counted, as docs/arclamp.md says
 strobe collect --from - --to "logs:$PWD/logs" --listen none 2>errors <<END
 /srv/index.php;a 1
 /srv/index.php;zero 0

@@ -1,4 +1,4 @@
-# files that have no column in common: what adds nothing is said in one sentence
+# files without a common column: one sentence names those that add nothing
 try() {
 	echo "\$ $*" >&2
 	"$@" >out

@@ -1,4 +1,4 @@
-# callgrind: functions and their calls, with recursion by level; what each function took itself comes back
+# callgrind: functions and their calls, with recursion by level; self values survive the round trip
 strobe convert data/cart.xhprof -o callgrind.out.cart && sed "s/strobe-[0-9.]*/strobe-VERSION/" callgrind.out.cart
 printf 'a 1\na;b 2\na;b;a 4\na;b;a;b 8\n' >recursion.folded
 strobe convert recursion.folded -f callgrind | strobe collapse | cmp - recursion.folded && echo 'recursion comes back'

@@ -1,4 +1,4 @@
-# profile.proto: the bytes of a small one; all values come back, and a time of the profile with its labels
+# profile.proto: the bytes of a small one; all values survive the round trip, as do labels and a profile's time
 printf 'main;a 1\nmain;b 2\n' | strobe convert -f pprof | gzip -dc | od -An -tx1
 strobe convert data/cart.xhprof -o cart.pb.gz
 for column in calls wall_ns cpu_ns memory_bytes; do

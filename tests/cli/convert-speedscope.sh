@@ -1,4 +1,4 @@
-# speedscope: one profile per column; values come back but those below zero
+# speedscope: one profile per column; values survive the round trip, except negative ones
 strobe convert data/cart.xhprof -o cart.speedscope.json && sed "s/strobe@[0-9.]*/strobe@VERSION/" cart.speedscope.json
 for column in calls wall_ns cpu_ns memory_bytes; do
 	strobe collapse --column $column data/cart.xhprof >want 2>/dev/null

@@ -1,4 +1,4 @@
-# pairs of caller and callee are written by serialize() and as JSON, and keep what they were read with
+# pairs of caller and callee are written by serialize() and as JSON, and keep their values
 strobe convert data/cart.xhprof -f xhprof -o cart.xhprof && cat cart.xhprof && echo
 strobe convert data/cart.json -o cart.xhprof.json && cat cart.xhprof.json
 strobe convert -f xhprof data/cart.xhprof -o cart.json && cmp cart.json cart.xhprof.json && echo 'JSON by its suffix'

@@ -1,4 +1,4 @@
-# several files of any format become one of another; what is derived on reading is not written to strobe files
+# several files of any format become one of another; values derived on reading are not written to strobe files
 strobe convert data/shop.strobe data/blog.folded -f folded
 strobe convert data/shop.strobe -o shop.strobe && strobe collapse shop.strobe | head -2
 strobe collapse --column calls shop.strobe

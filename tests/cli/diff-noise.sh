@@ -1,4 +1,4 @@
-# two samples of one thing are no change, a function that became slower is found, and --fail-over ends with 3
+# two recordings of one program show no change; a slower function is found, and --fail-over exits with 3
 sampled() {
 	awk -v seed="$1" -v slower="$2" 'BEGIN {
 		x = seed

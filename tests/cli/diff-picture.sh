@@ -1,4 +1,4 @@
-# a difference as a picture: both sides are there, words have both values; folded stacks with two counts are drawn so too
+# a difference as a picture: it shows both sides, text has both values; folded stacks with two counts give the same
 printf 'p;a 10\np;b 10\ngone 20\nsame 20\n' >before.folded
 printf 'p;a 30\np;b 30\nnew 20\nsame 20\n' >after.folded
 diff() {

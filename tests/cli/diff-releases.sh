@@ -1,4 +1,4 @@
-# The same program in another directory and with a line more above its closures has not changed; what became slower has.
+# The same program in another directory and with a line more above its closures has not changed; only the slower function has.
 cat > a.folded <<'END'
 /srv/shop/relA/index.php;App\Kernel::run;App\Cart::{closure:/srv/shop/relA/src/Cart.php(40)};strlen 300
 /srv/shop/relA/index.php;App\Kernel::run;App\Cart::{closure:/srv/shop/relA/src/Cart.php(41)};strrev 200

@@ -1,4 +1,4 @@
-# of the same program with half the samples no function has changed, however many places it has; what was there is not new
+# half the samples of the same program: no function changes, and none is new
 for i in $(seq 1000); do echo "main;k$i;f 1"; echo "main;k$i;h 1"; done >before
 for i in $(seq 1 2 1000); do echo "main;k$i;f 1"; echo "main;k$i;h 1"; done >after
 strobe diff before after --all --rows 0 | grep -E ' (f|h)$'

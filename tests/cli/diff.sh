@@ -1,4 +1,4 @@
-# two profiles compared: a table of functions by change, what is new and what is gone
+# two profiles compared: a table of functions by change, with new and removed ones
 cat >before.folded <<'END'
 main;load;read 400
 main;load;parse 300

@@ -1,4 +1,4 @@
-# pairs of caller and callee are exact: tables come of them, foo@1 is foo, and what they don't determine is marked
+# pairs of caller and callee are exact: they make tables, foo@1 is foo, and undetermined values are marked
 strobe report -a data/recursion.xhprof
 strobe report --callers usleep --callees a data/recursion.xhprof
 strobe report --by class data/recursion.xhprof

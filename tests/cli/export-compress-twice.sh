@@ -1,4 +1,4 @@
-# a log beside its compressed form counts once: the command failed, something was killed, lines were added, other forms lay there
+# a log beside its compressed form counts once: after failures, kills and appended lines, and beside other forms
 D=logs/daily/2026-11-01.all.log
 count() { echo "$1: $(cd logs/daily && echo *)"; strobe grep --logs logs --slice=: --json | jq -c '[.functions[] | {(.function): .samples}] | add'; }
 old() { touch -d "2026-11-0$1T10:00" $D; }

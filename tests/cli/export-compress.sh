@@ -1,4 +1,4 @@
-# old logs are sorted and compressed, keep their time and their lines; young ones, and what was left by others, are seen to
+# old logs are sorted and compressed, and keep their time and lines; recent logs stay, leftovers of interrupted runs are cleaned up
 show() { (cd logs && find . -type f -name '2026*' -printf '%P %TY-%Tm-%Td %TH:%TM\n' | LC_ALL=C sort); }
 mkdir -p logs/daily
 printf 'b;c 1\na;b 1\nb;c 1\nB 1\n\377 1\nlast 1' >logs/daily/2026-11-01.all.log

@@ -1,4 +1,4 @@
-# what only an object store has is in the index too: Swift's listing by period, one of all, S3's, our own; each file once
+# the index includes logs that only an object store has: Swift's listings by period or complete, S3's, our own; each file once
 mkdir -p logs/daily svgs/daily
 printf 'a 1\n' > logs/daily/2026-11-20.all.log
 printf x > svgs/daily/2026-11-20.all.svgz

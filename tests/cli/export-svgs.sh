@@ -1,4 +1,4 @@
-# the pictures of a tree of logs: names, titles, what is drawn again and what is not, what is removed
+# the pictures of a tree of logs: names, titles, redrawn, kept and removed pictures
 tree() { (cd "$1" && find . -type f | LC_ALL=C sort); }
 mkdir -p logs/daily logs/hourly
 cp data/blog.folded logs/daily/2026-11-20.all.log

@@ -1,4 +1,4 @@
-# --also: several pictures from one reading of the input; each is the one that its own call would draw
+# --also: several pictures from one reading of the input; each equals the output of a separate call
 strobe flamegraph data/blog.folded -o all.svg --also reverse,colors=blue:reversed.svgz \
 	--also 'title=Parsers,focus=^(Config|Template)::parse$:parse.svg' --also 'inverted,minwidth=10%:inverted.svg'
 strobe flamegraph data/blog.folded | cmp - all.svg && echo equal

@@ -1,4 +1,4 @@
-# --color-by layer and package: colors by what frames belong to, from names and files
+# --color-by layer and package: colors by the layer or package of frames, from names and files
 cat > a.folded <<'END'
 {main};Wiki\Parser\Lexer::next;strlen 2
 {main};Wiki\Parser\Tree::grow;malloc [libc.so.6];do_brk_[k] 3

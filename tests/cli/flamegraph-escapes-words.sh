@@ -1,4 +1,4 @@
-# correction 8: --title and the other words are shown as they are, and run nothing; --notes may hold < and >
+# correction 8: --title and the other texts are escaped, and run nothing; --notes may hold < and >
 for option in '' --compat; do
 	strobe flamegraph $option data/blog.folded --title '</text><script>alert(1)</script>' --subtitle '&amp; <b>' \
 		--notes 'a --> b <c>' --fonttype '"><x>' --nametype ']]></script>' --countname '<i>' -o a.svg -q

@@ -1,4 +1,4 @@
-# without a file: what is piped in, else profile.strobe; - is standard input; also compressed
+# without a file: piped input, else profile.strobe; - is standard input; also compressed
 strobe flamegraph <data/blog.folded >a.svg
 strobe flamegraph - <data/blog.folded | cmp - a.svg && echo equal
 gzip -c data/blog.folded | strobe flamegraph - | cmp - a.svg && echo equal

@@ -1,4 +1,4 @@
-# nothing sampled: a picture that says so, a sentence, and exit code 4
+# nothing sampled: a picture with a note, a sentence, and exit code 4
 : >empty.folded
 strobe flamegraph empty.folded -o a.svg
 echo "exit $?"

@@ -1,4 +1,4 @@
-# where the picture goes: .svg, .svgz, - and no other name; equal input gives equal bytes
+# the picture goes to .svg, .svgz or -, and to no other name; equal input gives equal bytes
 strobe flamegraph data/blog.folded -o a.svg
 strobe flamegraph data/blog.folded -oa.svgz
 strobe flamegraph data/blog.folded -o - >b.svg

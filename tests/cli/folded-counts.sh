@@ -1,4 +1,4 @@
-# folded text with counts of any kind, and the line that is wrong by its number
+# folded text with counts of any kind, and an error with the number of the invalid line
 echo "fractions, zero, CRLF, no newline at the end:"
 printf 'a;b 1.5\r\na;c 1.5\r\na;d 0\r\na 4' | strobe collapse -
 echo "below zero:"

@@ -1,4 +1,4 @@
-# parts of counts live through every command: tables, data, differences, pictures, and formats there and back
+# fractional counts survive every command: tables, data, differences, pictures, and conversions there and back
 printf 'a;b 0.4\na;c 0.4\na;d 0.2\n' >a.folded
 printf 'a;b 0.5\na;c 1\n' >b.folded
 printf 'a;b 5\na;c 1\n' >whole.folded

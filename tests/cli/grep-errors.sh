@@ -1,4 +1,4 @@
-# nothing to list says what was looked at; wrong words have their sentence
+# an empty result reports what was searched; invalid options get an error
 try() { strobe grep "$@"; echo "exit $?"; }
 mkdir -p logs/daily
 printf 'index.php;Cart::add;strlen 3\nindex.php;main 2\n' >logs/daily/2026-11-18.all.log

@@ -1,4 +1,4 @@
-# functions without a name that can be seen are [unknown] where they are shown, and stay as they are where they are converted
+# functions with invisible names are displayed as [unknown], and converted unchanged
 printf ';a;b 3\na;;b 1\na; 2\nc;[unknown] 1\nd; ;e 2\nd;\302\240 1\n' >blank
 strobe report blank
 strobe report blank --callers '[unknown]' --callees '[unknown]'

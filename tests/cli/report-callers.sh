@@ -1,4 +1,4 @@
-# callers and callees of one function: sums, recursion, calls of a trace, and who is meant
+# callers and callees of one function: sums, recursion, calls of a trace, and ambiguous names
 strobe report data/blog.folded --callers Markdown::block --callees Markdown::block
 strobe report data/cart.json --callers PDO::query --callees main
 strobe report data/cart.json --callees 'main()' --column cpu_ns -n 1

@@ -1,4 +1,4 @@
-# a trace with everything that was measured, sorted by any of it
+# a trace with all its columns, sorted by any of them
 strobe report data/cart.json -n 3
 strobe report data/cart.json --all-columns -n 3
 strobe report data/cart.json --sort memory_bytes -n 3

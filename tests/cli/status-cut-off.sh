@@ -1,4 +1,4 @@
-# an answer that was cut off, or is none, is not taken for a whole one
+# truncated or malformed answers are rejected
 answer() {
 	rm -f port
 	python3 - "$1" <<'END' &

@@ -1,4 +1,4 @@
-# pairs of caller and callee, serialized or as JSON, are read like any profile; of a trace time is shown unless asked otherwise
+# pairs of caller and callee, serialized or as JSON, are read like any profile; a trace shows time unless another column is requested
 strobe report data/cart.xhprof
 strobe report data/cart.json | cmp - - && strobe report data/cart.json > json.txt && strobe report data/cart.xhprof | diff - json.txt && echo same
 strobe report --metric calls --by total data/cart.xhprof

@@ -248,7 +248,7 @@ for (const [kind, options, isFraming] of kinds) {
 			check(said.startsWith(code + ':') && said.includes(part), `${said}, wanted ${code} with '${part}'`);
 		};
 		await wrong(q.selectMergeStacktraces(select('cpu', '{}')), 'InvalidArgument', 'five parts');
-		await wrong(q.selectMergeStacktraces(select(WALL, '{host=}')), 'InvalidArgument', 'a text in quotes');
+		await wrong(q.selectMergeStacktraces(select(WALL, '{host=}')), 'InvalidArgument', 'a quoted string');
 		await wrong(q.selectMergeStacktraces(select(WALL, '{host=~"("}')), 'InvalidArgument', 'regular expression');
 		await wrong(q.selectMergeStacktraces(select(WALL, '{}', { maxNodes: -1n })), 'InvalidArgument', 'max_nodes');
 		await wrong(q.selectMergeStacktraces(select(WALL, '{}', { maxNodes: 1048577n })), 'InvalidArgument', 'max_nodes');

@@ -82,7 +82,7 @@ class Fpm:
         return len(os.listdir(f'/proc/{pid}/task'))
 
     def workers(self, pool=''):
-        """Those that have their title already, which is the last thing that they set up."""
+        """Returns the workers that have set their title, the last step of their start."""
         with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as f:
             return [int(p) for p in f.read().split() if f'pool {pool}' in self.title(p)]
 

@@ -65,7 +65,7 @@ class Relay:
         return wait_for(balance)
 
     def wait_until_on_disk(self, samples):
-        """So many since its start; what is handed over is in the spool, or in a part of its next entry."""
+        """Waits until the relay has received `samples` since its start: they are in the spool, or in a part of its next entry."""
         return wait_for(lambda: self.figure('received_samples_total') >= samples)
 
     def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30

@@ -100,7 +100,7 @@ class Pools:
         subprocess.run(['umount', self.conf_d])
 
     def workers(self, pool=''):
-        """Those that have their title already, which is the last thing that they set up."""
+        """Returns the workers that have set their title, the last step of their start."""
         with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as f:
             children = f.read().split()
         found = []
@@ -228,7 +228,7 @@ def an_extension_for_another_build_and_one_that_fits():
             f.write(image.replace(build[0], b'API20010101,'))
         ini = f'{fpm.conf_d}/90-strobe.ini'
         for value, name, why in ((f'{d}/strobe.so', 'extension-build', 'is built for API20010101'),
-                                 (f'{d}/none/strobe.so', 'extension-file', 'which is not there')):
+                                 (f'{d}/none/strobe.so', 'extension-file', 'which does not exist')):
             with open(f'{d}/conf.d/90-strobe.ini', 'w') as f:
                 f.write(f'extension={value}\n')
             _, findings = doctor('--url', 'http://127.0.0.1:1', program=BESIDE)
@@ -343,7 +343,7 @@ def a_daemon_that_is_not_there():
             check(code == 2 and 'no daemon answers at http://127.0.0.1:1' in find(findings, 'daemon')['cause'], 'nobody answers')
             check('strobe serve' in find(findings, 'daemon')['fix'], f'and what to do: {find(findings, "daemon")}')
             socket = find(findings, 'socket', name)
-            check(socket.get('level') == 'problem' and ('no such socket' if name == 'none.sock' else 'no daemon listens') in socket['cause'],
+            check(socket.get('level') == 'problem' and ('the socket does not exist' if name == 'none.sock' else 'no daemon listens') in socket['cause'],
                   f'{socket}')
             check(not os.path.exists(f'{d}/none.sock'), 'nothing was made')
 
@@ -505,7 +505,7 @@ def features_of_the_kernel_can_be_switched_off():
     for name in ('bpf', 'readv'):
         check(find(findings, name)['cause'] == 'switched off by STROBE_WITHOUT', f'{find(findings, name)}')
     check("'bfp'" in find(findings, 'without')['cause'] and ' readv' in find(findings, 'without')['fix'], f"{find(findings, 'without')}")
-    check('only through the extension' in find(findings, 'ladder')['cause'], f'{find(findings, "ladder")}')
+    check('only the extension can sample' in find(findings, 'ladder')['cause'], f'{find(findings, "ladder")}')
 
 
 @test

@@ -35,7 +35,7 @@ def row(text, name):
 
 
 def names(text):
-    """Those of the rows, in their order."""
+    """Returns the names of the rows, in their order."""
     return re.findall(r'(?:[\d.]+|-)(?: [nmµ]?s| min| h)?  ([A-Za-z_/[][^\s]*)', text.split('total  function')[-1])
 
 

@@ -9,7 +9,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
 # Such a comment refers to something that its reader has to look for.
-NO_NOUN = re.compile(r'/\*+ ((?:Those|That|So many|Seldom)\b.*)')
+NO_NOUN = re.compile(r'(?:/\*+ |^[ \t]*"{3})((?:Those|That|So many|Seldom)\b.*)', re.M)
+# The title of a golden test is the first comment of its script. It is a plain sentence, or a noun phrase.
+TITLE = re.compile(r'\A(?:#!.*\n)?# ?(.*)')
+NO_TITLE = re.compile(r'^(?:what|whom?|whose|which|where|how|of)\b|\b(?:is told|is said|what is|who is|seen to|comes back|or is none)\b', re.I)
 # Comments of C: the header of a file in either case, a question word with a capital, "what", "who" and "of" in either case.
 OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
                   r'|W(?:hat|ho|hom|hose|hich|here)|How|[Oo]f|wh(?:at|o|om))\b[^\n]*)')
@@ -110,7 +113,14 @@ def clauses_in_comments():
 
 
 def comments_without_a_noun():
-    return [f'{path}: {line}' for path in sources() if path.endswith(('.c', '.h')) for line in NO_NOUN.findall(read(path))]
+    return [f'{path}: {line}' for path in sources() if path.endswith(('.c', '.h', '.py', '.phpt')) for line in NO_NOUN.findall(read(path))]
+
+
+def titles_that_are_clauses():
+    for path in sorted(glob.glob('tests/cli/*.sh', root_dir=ROOT)):
+        title = TITLE.match(read(path))
+        if not title or NO_TITLE.search(title[1]):
+            yield f'{path}: {title[1] if title else "no title"}'
 
 
 def clauses_in_sections():
@@ -132,7 +142,8 @@ def main():
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
     told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
-    told(comments_without_a_noun(), 'no comment of C begins with "those" or "that", which the reader would have to look for')
+    told(comments_without_a_noun(), 'no comment begins with "those" or "that", which the reader would have to look for')
+    told(list(titles_that_are_clauses()), 'the title of a golden test is a plain sentence or a noun phrase')
     told(list(british_spellings()), 'spelling is American: color, behavior, canceled')
     told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
 

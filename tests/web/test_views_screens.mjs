@@ -250,10 +250,10 @@ await test('functions of one name in several files have pages of their own, and 
 		check(links.includes(SETUP_A) && links.includes(SETUP_A.replace('a.php', 'b.php')) && links.includes('function=only'), scripts, links);
 		await open.goto(`${site}/runs/shop/twins?${SETUP_A}`);
 		await open.waitForSelector('.note a, section p a[href$="b.php"]');
-		check((await text(open, 'main')).includes('2 functions of different files have this name; these are the numbers of one'), await text(open, 'main'));
+		check((await text(open, 'main')).includes('2 functions of different files have this name; the values cover one of them'), await text(open, 'main'));
 		check(/usleep/.test(await text(open, 'section[aria-label="Callees"]')) && !/only/.test(await text(open, 'section[aria-label="Callees"]')), scripts);
 		await open.goto(`${site}/runs/shop/twins?function=setup`);
-		await open.waitForFunction(() => document.querySelector('main').textContent.includes('these are the numbers of all'));
+		await open.waitForFunction(() => document.querySelector('main').textContent.includes('the values cover all of them'));
 		await open.close();
 	}
 	const open = await openPage('/runs/shop/twins');

@@ -135,7 +135,7 @@ function FileLink({ name, file }: { name: string; file: string }) {
 
 // Functions of the same name in different files: tells which one is shown, or that all are.
 function Files({ name, files }: { name: string; files: string[] }) {
-	return files.length < 2 ? null : <p class="note">{files.length} functions of different files have this name; these are the numbers of {view.value.functionFile ? 'one' : 'all'}: {
+	return files.length < 2 ? null : <p class="note">{files.length} functions of different files have this name; the values cover {view.value.functionFile ? 'one' : 'all'} of them. Show: {
 		['', ...files.filter((file) => file)].map((file, i) => <>{i ? ', ' : ''}<FileLink name={name} file={file} /></>)}</p>;
 }
 
