@@ -356,7 +356,7 @@ static void write_load(struct store *s, const struct day *d, const struct load *
 		window_fill(&w, d, l, i, done, until);
 		done = until;
 		processor_started = processor_ns();
-		merge(&w, l->sandbox);
+		merge(&w, l->apart);
 		merging += processor_ns() - processor_started;
 		entries += w.batch->batch.count;
 		processor_started = processor_ns();
