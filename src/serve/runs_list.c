@@ -186,7 +186,7 @@ static void put_total(struct buf *out, const struct store_run *run, const char *
 		amount_put(out, t->value, amount_unit(t->unit));
 	if (samples) {
 		amount_put(out, samples->value, amount_unit(samples->unit));
-		buf_puts(out, " samples");
+		buf_puts(out, samples->value == 1 ? " sample" : " samples");
 	}
 	buf_puts(out, "</td>");
 }

@@ -380,7 +380,9 @@ function start($c, $name) {
     return $t;
 }
 function waiting() { $n = 0; foreach (glob('/proc/self/task/*/wchan') as $f) $n += str_contains(file_get_contents($f), 'pipe_read'); return $n; }
-[$a, $b] = [start($c, $argv[1]), start($c, $argv[2])];
+$a = start($c, $argv[1]);
+while (waiting() < 1) usleep(1000);
+$b = start($c, $argv[2]);
 while (waiting() < 2) usleep(1000);
 $t = hrtime(true);
 usleep(200000);
