@@ -46,12 +46,15 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 		{ "export_retried_requests_total", "Requests that failed and were or will be retried.", NULL, NULL,
 		  c->retried_requests },
 		{ "export_refused_requests_total", "Requests that the receiver rejected "
-						   "permanently.", NULL, NULL, c->refused_requests },
+						   "permanently.",
+		  NULL, NULL, c->refused_requests },
 		{ "export_refused_samples_total", "Samples of requests that the receiver rejected "
-						  "permanently.", NULL, NULL, c->refused_samples },
-		{ "export_left_out_profiles_total", "Profiles that the receiver dropped from "
-						    "accepted requests.", NULL, NULL,
-		  c->left_out_profiles },
+						  "permanently.",
+		  NULL, NULL, c->refused_samples },
+		{ "export_rejected_profiles_total", "Profiles that the receiver dropped from "
+						    "accepted requests.",
+		  NULL, NULL,
+		  c->rejected_profiles },
 	};
 
 	if (max < ARRAY_SIZE(all))
