@@ -381,7 +381,7 @@ def status(*arguments):
 @test
 def a_command_line_that_is_wrong_is_no_finding():
     for arguments, said in ((('--token-file', '/none'), "cannot open '/none': No such file or directory"),
-                            (('--url', 'ftp://x'), "'ftp://x' is not a daemon's address")):
+                            (('--url', 'ftp://x'), "invalid address 'ftp://x'")):
         done = subprocess.run([STROBE, 'doctor', *arguments], capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and said in done.stderr and not done.stdout, f'{done}')
         check(said in status(*arguments), 'and the same by strobe status')
