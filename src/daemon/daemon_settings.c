@@ -168,17 +168,24 @@ static int invalid_item(const char *option, const char *item, struct err *err, c
 	return invalid_at(place ? place : config_place(&settings.config_read, option), option, item, err, use);
 }
 
-/* The same for a sentence of another part, which may begin with the option: "--writer names users". */
+/* The same for a sentence of another part, which may begin with the option: "--writer names users", or "invalid
+ * --listen 'x'; use …". */
 static void locate(struct err *err)
 {
 	const char *option = err->option, *place = option && err->item ? config_item_place(&settings.config_read, option, err->item) : NULL;
 	_cleanup_(freep) char *text = xstrdup(err->text);
 	_cleanup_(freep) char *named = option ? xasprintf("--%s", option) : NULL;
+	_cleanup_(freep) char *refused = option ? xasprintf("invalid --%s '", option) : NULL;
 	const char *rest = named && strncmp(text, named, strlen(named)) == 0 ? text + strlen(named) : NULL;
+	const char *value = refused && strncmp(text, refused, strlen(refused)) == 0 ? text + strlen(refused) : NULL;
 
 	if (option && !place)
 		place = config_place(&settings.config_read, option);
-	if (place && strchr(place, ':'))
+	if (place && value && strchr(place, ':'))
+		err_set(err, err->code, "%s: invalid '%s: %s", place, option, value);
+	else if (place && value)
+		err_set(err, err->code, "invalid %s '%s", place, value);
+	else if (place && strchr(place, ':'))
 		err_set(err, err->code, "%s: '%s'%s%s", place, option, rest ? "" : ": ", rest ? rest : text);
 	else if (place)
 		err_set(err, err->code, "%s%s%s", place, rest ? "" : ": ", rest ? rest : text);
