@@ -94,7 +94,8 @@ def hup_refuses_what_the_next_start_would_refuse():
                                     ({'token-file': '/nonexistent'}, "'/nonexistent' does not exist; create it with: openssl rand"),
                                     ({'read-token-file': f'{directory}/short'}, 'the token has 5 characters'),
                                     ({'arclamp': '/nonexistent'}, "cannot open '/nonexistent'")]:
-                place = '' if 'store' in other else f"{config}:1: '{[*other][-1]}'"
+                name = [*other][-1]
+                place = '' if 'store' in other else f"{config}:1: " + (f"invalid '{name}: " if sentence.startswith('invalid') else f"'{name}'")
                 write_config(config, **{**given, **other})
                 d.hup('was not applied: ')
                 check(sentence in d.lines[-1] and place in d.lines[-1], f'{other}: {d.lines[-1]}')
