@@ -1,6 +1,6 @@
 /* send_runs.h: sends finished trees to the daemon as runs of this request. */
-#ifndef STROBE_RUNS_H
-#define STROBE_RUNS_H
+#ifndef STROBE_SEND_RUNS_H
+#define STROBE_SEND_RUNS_H
 
 #include "api_thread.h"
 #include "run_message.h"

@@ -2,8 +2,8 @@
  *
  * All are pure: a tree and a metric in, a PHP value out. Stacks are as in tree_walk.h.
  */
-#ifndef STROBE_EXPORT_H
-#define STROBE_EXPORT_H
+#ifndef STROBE_TREE_EXPORT_H
+#define STROBE_TREE_EXPORT_H
 
 #include "tree_values.h"
 

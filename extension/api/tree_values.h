@@ -1,6 +1,6 @@
 /* tree_values.h: the values of a tree by name: its columns, and off-CPU time, which is wall time minus CPU time. */
-#ifndef STROBE_METRICS_H
-#define STROBE_METRICS_H
+#ifndef STROBE_TREE_VALUES_H
+#define STROBE_TREE_VALUES_H
 
 #include "call_tree.h"
 

@@ -9,8 +9,8 @@
  *	anonymous class		class@anonymous::run	(its file and line are in the frame)
  *	elided frames		[elided]
  */
-#ifndef STROBE_TEXT_H
-#define STROBE_TEXT_H
+#ifndef STROBE_FUNCTION_NAME_H
+#define STROBE_FUNCTION_NAME_H
 
 #include "function_id.h"
 

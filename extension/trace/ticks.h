@@ -6,8 +6,8 @@
  *
  * Only this file and ticks.c depend on the CPU architecture: another one needs a line here.
  */
-#ifndef STROBE_CLOCK_H
-#define STROBE_CLOCK_H
+#ifndef STROBE_TICKS_H
+#define STROBE_TICKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -104,6 +104,13 @@ int command_choice(const struct command_spec *spec, const char *option, const ch
 	return invalid_choice(spec, option, value, names);
 }
 
+bool command_wants_color(int fd)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(fd) && !(no_color && *no_color);
+}
+
 size_t command_terminal_width(int fd)
 {
 	struct winsize size;

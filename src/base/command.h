@@ -38,6 +38,9 @@ int command_duration(const struct command_spec *spec, const char *option, const 
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
 		   unsigned *ret);
 
+/* Whether the descriptor is a terminal, and the environment does not ask for plain text (no-color.org): an empty NO_COLOR is none. */
+bool command_wants_color(int fd);
+
 /* Returns the number of columns of the descriptor's terminal; 0 for a file or a pipe, for which tables may have any
  * width. */
 size_t command_terminal_width(int fd);

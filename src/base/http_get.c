@@ -28,7 +28,7 @@ static int parse_base(const char *base, struct address *ret, struct err *err)
 	const char *p = base + 7, *end, *colon;
 
 	if (strncmp(base, "http://", 7) || !*p || *p == '/' || strpbrk(p, " \r\n@?#"))
-		return err_set(err, -EINVAL, "'%s' is not a daemon's address, such as http://127.0.0.1:8787",
+		return err_set(err, -EINVAL, "invalid address '%s'; use that of a daemon, such as http://127.0.0.1:8787",
 			       base);
 	end = p + strcspn(p, "/");
 	ret->shown = xstrndup(p, (size_t)(end - p));

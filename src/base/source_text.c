@@ -154,9 +154,8 @@ int source_text_check_dir(const char *dir, struct err *err)
 	_cleanup_(freep) char *prefix = strndup(p.prefix.p, p.prefix.n);
 
 	if (*prefix != '/' || has_dots(prefix) || has_dots(p.directory) || strlen(p.directory) >= PATH_MAX)
-		return err_set(err, -EINVAL, "'%.200s' is not an absolute path; give /srv/app, or "
-					     "/srv/app=/home/checkout if the files that profiles show below "
-					     "/srv/app are below /home/checkout on this machine", dir);
+		return err_set(err, -EINVAL, "an absolute path such as /srv/app, or /srv/app=/home/checkout if the files that profiles show below /srv/app are below "
+					     "/home/checkout on this machine");
 	return 0;
 }
 

@@ -35,7 +35,7 @@ int source_text_read(struct source_text *t, struct str path, const char *root, i
  * or Perl, or a text that begins with "<?" or "#!". `why` names the remedy, --source-dir. */
 void source_text_below(struct source_text *t, struct str path, const char *const *dirs, size_t count, int64_t start_ns);
 
-/* Returns -EINVAL with a sentence if it is not a valid directory: both parts must be absolute and have no "..". It
+/* Returns -EINVAL if it is not a valid directory, with what to use in `err`: both parts must be absolute and have no "..". It
  * need not exist. */
 int source_text_check_dir(const char *dir, struct err *err);
 

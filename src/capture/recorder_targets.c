@@ -106,7 +106,7 @@ static int add_pid(struct recorder *r, const char *text, struct err *err)
 	int e;
 
 	if (!isdigit((unsigned char)*text) || *end || pid < 1 || pid > INT32_MAX)
-		return err_set(err, -EINVAL, "invalid PID '%s'; use the number of a process", text);
+		return err_set(err, -EINVAL, "invalid -p '%s'; use the number of a process", text);
 	t = (struct target){ (pid_t)pid, process_start_ticks((pid_t)pid) };
 	e = r->remote ? remote_targets_add(&r->remote_targets, t.pid, err) : php_registry_add_process(r->registry, t.pid, err);
 	if (e == -EACCES && !r->remote) {

@@ -321,11 +321,15 @@ static int choose(struct choice *c, const struct profile *p, uint32_t number, co
 
 static int print(const struct inputs *in, uint32_t number, const struct choice *c, bool others)
 {
-	const char *no_color = getenv("NO_COLOR");
 	struct annotate_options o = {
-		.column = number, .file = c->file, .function = c->function, .start = c->start,
-		.context = all ? -1 : context, .json = json, .width = command_terminal_width(STDOUT_FILENO),
-		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
+		.column = number,
+		.file = c->file,
+		.function = c->function,
+		.start = c->start,
+		.context = all ? -1 : context,
+		.json = json,
+		.width = command_terminal_width(STDOUT_FILENO),
+		.color = command_wants_color(STDOUT_FILENO),
 	};
 	_cleanup_(source_text_done) struct source_text source = { 0 };
 	_cleanup_(buf_done) struct buf out = { 0 };

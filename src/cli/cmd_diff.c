@@ -299,13 +299,16 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		[DIFF_AS_IT_IS] = "as they are", [DIFF_BY_TOTAL] = "by share of the total", [DIFF_BY_RATE] = "by rate",
 		[DIFF_BY_REQUESTS] = "by request",
 	};
-	const char *no_color = getenv("NO_COLOR");
 	struct diff_report_options o = {
-		.name_before = s->name_before, .name_after = s->name_after,
+		.name_before = s->name_before,
+		.name_after = s->name_after,
 		.column = sides_metric(s),
 		.compared = compared[scale],
-		.limit = (size_t)rows, .sort = !strcmp(sort, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
-		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),
+		.limit = (size_t)rows,
+		.sort = !strcmp(sort, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF,
+		.all = all,
+		.sigma = sigma,
+		.color = !strcmp(output, "-") && command_wants_color(STDOUT_FILENO),
 		.width = strcmp(output, "-") ? 0 : command_terminal_width(STDOUT_FILENO),
 	};
 	_cleanup_(diff_report_done) struct diff_report r = { 0 };

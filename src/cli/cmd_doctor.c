@@ -83,13 +83,6 @@ static int check_all(struct findings *f, struct err *err)
 	return 0;
 }
 
-static bool use_color(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
-
 static int exit_code(const struct findings *f)
 {
 	bool nothing_arrived = false;
@@ -113,7 +106,7 @@ static int print(const struct findings *f, struct err *err)
 	if (json)
 		findings_put_json(f, &out);
 	else
-		findings_put_text(f, use_color(), &out);
+		findings_put_text(f, command_wants_color(STDOUT_FILENO), &out);
 	r = io_write_all(STDOUT_FILENO, out.data, out.size, err);
 	return r < 0 ? r : 0;
 }

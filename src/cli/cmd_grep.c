@@ -169,8 +169,7 @@ static double percent(const struct leaderboard *l, size_t i)
 
 static void put_rows(const struct leaderboard *l, struct buf *out)
 {
-	const char *no_color = getenv("NO_COLOR");
-	bool color = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	bool color = command_wants_color(STDOUT_FILENO);
 	size_t widest = 0;
 
 	for (size_t i = 0; i < rows_shown(l); i++)

@@ -270,7 +270,7 @@ static int put_table(struct buf *b, const struct profile *p, struct err *err)
 		.column = profile_pick_column(p, NULL),
 		.limit = (size_t)rows,
 		.width = command_terminal_width(STDERR_FILENO),
-		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
+		.color = command_wants_color(STDERR_FILENO),
 	};
 
 	return report_flat_table(p, &o, b, err);

@@ -124,7 +124,6 @@ static int parse_sort(struct report_options *o)
 
 static int parse(struct report_options *o)
 {
-	const char *no_color = getenv("NO_COLOR");
 	int code;
 
 	*o = (struct report_options){
@@ -132,7 +131,7 @@ static int parse(struct report_options *o)
 		.json = json,
 		.csv = csv,
 		.sums = true,
-		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
+		.color = command_wants_color(STDOUT_FILENO),
 		.width = command_terminal_width(STDOUT_FILENO),
 	};
 	if ((code = parse_by(o)) || (code = parse_sort(o)))

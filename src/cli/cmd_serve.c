@@ -27,7 +27,7 @@ static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL,
 	  "Runs (single profiles: traced requests, imported and posted profiles)" },
 	{ OPTION_DOUBLE, 0, "runs-age", "DAYS", &settings.runs_days,
-	  "Expire older runs (default: 30; 0: never).", "Runs stored more than DAYS ago." },
+	  "Expire older runs (default: 30; 0: never).", "The age counts from when a run was stored." },
 	{ OPTION_INT, 0, "runs-count", "N", &settings.runs_count,
 	  "Runs kept per source (default: 10,000; 0: all)." },
 	{ OPTION_STRING, 0, "runs-size", "SIZE", &settings.runs_size,

@@ -215,7 +215,7 @@ static struct terminal *open_screen(void)
 	struct err err = { 0 };
 
 	choose_locale(wanted);
-	if (wanted && terminal_open(&terminal, !getenv("NO_COLOR"), &err) < 0) {
+	if (wanted && terminal_open(&terminal, command_wants_color(STDOUT_FILENO), &err) < 0) {
 		fprintf(stderr, "strobe top: %s\n", err.text);
 		choose_locale(false);
 	}

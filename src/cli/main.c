@@ -75,12 +75,17 @@ static void overview_page(struct buf *b)
 		    "Samples PHP inside its processes, keeps the samples, and shows them as flame graphs and tables.\n"
 		    ".SH COMMANDS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		buf_printf(b, ".TP\n\\fBstrobe\\-%s\\fR(1)\n%s.\n", commands[i]->spec->name,
-			   commands[i]->spec->summary);
+		buf_printf(b, ".TP\n\\fBstrobe\\-%s\\fR(1)\n%s%s\n", commands[i]->spec->name, commands[i]->spec->summary,
+			   strstr(commands[i]->spec->summary, "...") ? "" : ".");
 	buf_puts(b, ".SH ENVIRONMENT\n"
 		    ".TP\n.B STROBE_SOCKET\nThe socket between PHP and the daemon, instead of "
 		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
-		    ".TP\n.B NO_COLOR\nNo colors in tables when set.\n"
+		    ".TP\n.B STROBE_TOKEN\nThe token of the daemon, for commands that ask it, and for the daemon itself.\n"
+		    ".TP\n.B STROBE_CONFIG\nThe configuration file of the daemon, instead of \\-\\-config.\n"
+		    ".TP\n.B XDG_STATE_HOME\nThe directory above the default store, instead of ~/.local/state.\n"
+		    ".TP\n.B NO_COLOR\nNo colors if it is set and not empty.\n"
+		    ".PP\nEach option of strobe\\-serve(1) and strobe\\-collect(1) has a variable too, such as STROBE_LISTEN for "
+		    "\\-\\-listen.\n"
 		    ".SH EXIT STATUS\n"
 		    "0 success, 1 invalid command line, 2 failure (see the message), 3 difference above the limit, "
 		    "4 no samples. strobe\\-run(1) passes on the status of its command.\n");
@@ -113,6 +118,8 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 	struct buf b;
 
 	if (!name && !overview)
+		return help();
+	if (name && !strcmp(name, "help"))
 		return help();
 	if (name && !(c = find(name)))
 		return unknown(name);
@@ -153,6 +160,10 @@ int main(int argc, char **given)
 
 	if (!strcmp(first, "--help") || !strcmp(first, "-h"))
 		return help();
+	if (!strcmp(first, "help") && argc > 3) {
+		fprintf(stderr, "strobe help: unexpected argument '%s'\n", given[3]);
+		return EXIT_USAGE;
+	}
 	if (!strcmp(first, "help"))
 		return explain(argc > 2 ? argv[2] : NULL, options_help, NULL);
 	if (!strcmp(first, "man"))

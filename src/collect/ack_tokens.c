@@ -132,7 +132,7 @@ bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struc
 	}
 	if (!c->skipping_replay)
 		return false;
-	c->counters.messages_replayed++;
+	c->counters.messages_deduplicated++;
 	open_batch_note(b, about, 0);
 	return true;
 }

@@ -44,7 +44,7 @@ bool collector_samples_balance(const struct collector_counters *n)
 
 static bool runs_balance(const struct collector_counters *n)
 {
-	return n->runs_received == n->runs_stored + n->runs_known + n->runs_queued + n->runs_dropped_queue +
+	return n->runs_received == n->runs_stored + n->runs_deduplicated + n->runs_queued + n->runs_dropped_queue +
 					   n->runs_dropped_rejected + n->runs_dropped_conflict;
 }
 
@@ -80,7 +80,7 @@ void collector_run_finished(struct collector *c, struct open_run *r)
 		return;
 	assert(n->runs_queued > 0 && n->queue_bytes >= r->size);
 	n->runs_stored += r->best == 1;
-	n->runs_known += r->best == 0;
+	n->runs_deduplicated += r->best == 0;
 	n->runs_dropped_conflict += r->best == -EEXIST;
 	n->runs_dropped_queue += r->best == -ENOBUFS;
 	n->runs_dropped_rejected += r->best < 0 && r->best != -EEXIST && r->best != -ENOBUFS;

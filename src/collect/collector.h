@@ -71,7 +71,7 @@ struct sink_counters {
 	_Atomic uint64_t samples_handed, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* its queue was full */
 	_Atomic uint64_t samples_dropped_rejected;			/* it can never store them */
-	_Atomic uint64_t runs_stored, runs_known, runs_queued;
+	_Atomic uint64_t runs_stored, runs_deduplicated, runs_queued;
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_rejected, runs_dropped_conflict;
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_commit_ns;
@@ -91,16 +91,16 @@ struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* the queues were full */
 	_Atomic uint64_t samples_dropped_rejected;			/* no sink can ever store them: too many series */
-	_Atomic uint64_t messages_replayed;			/* skipped: a relay's batch that was seen already */
+	_Atomic uint64_t messages_deduplicated;		/* skipped: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
 	_Atomic uint64_t labels_dropped;			/* labels of series that only runs keep */
 	_Atomic uint64_t times_corrected;			/* times over a day old or over a minute ahead,
 								 * replaced by the time of receipt */
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */
-	/* runs_received = stored + known + queued + dropped, exactly */
+	/* runs_received = stored + deduplicated + queued + dropped, exactly */
 	_Atomic uint64_t runs_received, runs_stored, runs_queued;
-	_Atomic uint64_t runs_known;				/* the same run was stored already */
+	_Atomic uint64_t runs_deduplicated;			/* the same run was stored already */
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_rejected;
 	_Atomic uint64_t runs_dropped_conflict;			/* another run has its name */
 	_Atomic uint64_t sender_run_drops[STROBE_DROP_REASONS];

@@ -59,13 +59,11 @@ static int add_rule(struct peer_labels *p, const char *text, struct err *err)
 	enum kind kind;
 
 	if (!is || !strobe_wire_is_label_key((const uint8_t *)text, (size_t)(is - text)))
-		return err_set(err, -EINVAL, "'%s': a rule is LABEL=KIND:NAME, as in pod=env:POD_NAME, and a label has letters, digits and _", text);
+		return err_set(err, -EINVAL, "LABEL=KIND:NAME, as in pod=env:POD_NAME, with letters, digits and _ in LABEL");
 	if (find_kind(is + 1, &kind, &name) < 0)
-		return err_set(err, -EINVAL, "'%s': after the =, give cgroup:, env:, otel: or "
-					     "daemon-env: and a name", text);
+		return err_set(err, -EINVAL, "cgroup:, env:, otel: or daemon-env: and a name after the =");
 	if (kind == CGROUP && !is_cgroup_part(name))
-		return err_set(err, -EINVAL, "'%s': give cgroup:container, cgroup:pod, cgroup:unit or "
-					     "cgroup:slice", text);
+		return err_set(err, -EINVAL, "cgroup:container, cgroup:pod, cgroup:unit or cgroup:slice");
 	p->rules[p->count++] = (struct rule){ xstrndup(text, (size_t)(is - text)), xstrdup(name), kind };
 	p->wants_cgroup |= kind == CGROUP;
 	p->wants_environment |= kind == ENVIRONMENT || kind == OTEL;

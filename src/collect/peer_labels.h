@@ -23,7 +23,7 @@
 
 struct peer_labels;
 
-/* -EINVAL with a sentence for a malformed rule. Without rules `*ret` is NULL. */
+/* Returns -EINVAL for a malformed rule, with what to use instead in `err`. Without rules `*ret` is NULL. */
 int peer_labels_new(const char *const *rules, size_t n, struct peer_labels **ret, struct err *err);
 struct peer_labels *peer_labels_free(struct peer_labels *p);		/* NULL is fine; returns NULL */
 

@@ -232,7 +232,7 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 
 	assert(n->runs_queued > 0 && n->queue_bytes >= r->size);
 	n->runs_stored += result == 1;
-	n->runs_known += result == 0;
+	n->runs_deduplicated += result == 0;
 	n->runs_dropped_conflict += result == -EEXIST;
 	n->runs_dropped_rejected += result < 0 && result != -EEXIST;
 	n->runs_queued--;

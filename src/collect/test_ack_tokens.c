@@ -476,7 +476,7 @@ TEST(a_batch_of_a_relay_counts_once_with_all_of_its_messages)
 	flush(&f);
 	CHECK_INT(f.sinks[0].samples, 18);
 	CHECK_INT(f.one.acked, 4);
-	CHECK_INT(f.n->messages_replayed, 3);
+	CHECK_INT(f.n->messages_deduplicated, 3);
 	give_relayed(&f, &f.one, 5, 7, 0xbb, 0);
 	flush(&f);
 	CHECK_INT(f.sinks[0].samples, 18);

@@ -4,7 +4,7 @@
 
 static void check_run_sums(const struct fixture *f)
 {
-	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_known + f->n->runs_queued +
+	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_deduplicated + f->n->runs_queued +
 					       f->n->runs_dropped_queue +
 					       f->n->runs_dropped_rejected + f->n->runs_dropped_conflict);
 }
@@ -22,7 +22,7 @@ TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
 		CHECK_INT(collector_flush(f.c, 5 * NS_PER_SECOND), 0);
 	}
 	CHECK_INT(f.n->runs_stored, 1);
-	CHECK_INT(f.n->runs_known, 2);
+	CHECK_INT(f.n->runs_deduplicated, 2);
 	CHECK_INT(f.n->runs_dropped_conflict, 3);
 	CHECK_INT(f.n->runs_dropped_rejected, 4);
 	CHECK_INT(f.sink.runs, 10);

@@ -331,11 +331,13 @@ TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
 	struct source *second = NULL;
 	struct err err = { 0 };
 	struct fixture f;
+	char pid[40];
 	int fd;
 
 	start(&f);
 	CHECK_INT(open_source(&f, f.url, f.loop, &second, &err), -EADDRINUSE);
-	CHECK(strstr(err.text, "another strobe listens on unix:") != NULL);
+	snprintf(pid, sizeof(pid), " (pid %ld); stop it", (long)getpid());
+	CHECK(strstr(err.text, "another strobe listens on unix:") && strstr(err.text, pid));
 	fd = dial(&f);
 	close(fd);
 	f.s = source_close(f.s);

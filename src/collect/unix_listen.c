@@ -32,6 +32,19 @@ static int lock_directory(const char *path, int *ret_fd, struct err *err)
 	return 0;
 }
 
+/* Appends the process that listens: not an init that passes the socket on, nor one of another PID namespace. */
+static int another_listens(int fd, const char *path, struct err *err)
+{
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+	char pid[32] = "";
+
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid > 1)
+		snprintf(pid, sizeof(pid), " (pid %ld)", (long)peer.pid);
+	return err_set(err, -EADDRINUSE, "another strobe listens on unix:%s%s; stop it, or choose another socket with --from or STROBE_SOCKET", path,
+		       pid);
+}
+
 /* Removes a stale socket file. */
 static int remove_stale(const struct sockaddr_un *a, struct err *err)
 {
@@ -49,8 +62,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
 	/* EAGAIN: a daemon is running, but its backlog is full, perhaps because it is stopped. */
 	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 || errno == EAGAIN)
-		return err_set(err, -EADDRINUSE, "another strobe listens on unix:%s; stop it, or choose another "
-			       "socket with --from or STROBE_SOCKET", path);
+		return another_listens(fd, path, err);
 	if (errno == EPROTOTYPE)
 		return err_set(err, -EADDRINUSE, "another program listens on '%s'; choose another path", path);
 	if (errno != ECONNREFUSED)

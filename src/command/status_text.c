@@ -297,11 +297,11 @@ static void put_sink_runs(struct buf *b, const json_t *runs)
 
 	buf_init(&dropped);
 	put_reasons(&dropped, json_object_get(runs, "dropped"), "none");
-	if (!integer_of(runs, "stored") && !integer_of(runs, "known") && !integer_of(runs, "queued") && !strcmp(dropped.data, "none"))
+	if (!integer_of(runs, "stored") && !integer_of(runs, "deduplicated") && !integer_of(runs, "queued") && !strcmp(dropped.data, "none"))
 		return;
 	put_label(b, "");
 	put_count(b, runs, "stored", " runs stored, ");
-	put_count(b, runs, "known", " known already, ");
+	put_count(b, runs, "deduplicated", " deduplicated, ");
 	put_count(b, runs, "queued", " queued; dropped: ");
 	buf_printf(b, "%s\n", dropped.data);
 }

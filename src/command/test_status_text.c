@@ -13,7 +13,7 @@ static const char answer[] =
 	"\"last\":1000099.9},\"sources\":[{\"url\":\"unix:/run/s\",\"connections\":14,\"messages\":7000,"
 	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,\"days_damaged\":2,"
 	"\"oldest\":1000000,\"runs\":41,\"runs_bytes\":81920,\"runs_expired\":3},"
-	"\"runs\":{\"received\":40,\"stored\":39,\"known\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
+	"\"runs\":{\"received\":40,\"stored\":39,\"deduplicated\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
 	"\"dropped_by_senders\":{\"no_daemon\":2},\"last\":1000040.5}}";
 
 TEST(status_says_what_came_what_was_lost_and_what_is_kept)
@@ -64,7 +64,7 @@ static const char pipeline[] =
 	"\"failing\":true,\"why\":\"the disk is full\",\"lag_seconds\":61.5,\"last_commit\":1000039,"
 	"\"counts\":{\"spool_bytes\":4096,\"files\":0}},"
 	"{\"url\":\"sqlite:/old\",\"draining\":true,\"samples\":{\"handed\":5,\"stored\":2,\"queued\":3,\"dropped\":{}},"
-	"\"runs\":{\"stored\":7,\"known\":1,\"queued\":2,\"dropped\":{\"conflict\":3}},"
+	"\"runs\":{\"stored\":7,\"deduplicated\":1,\"queued\":2,\"dropped\":{\"conflict\":3}},"
 	"\"failing\":true,\"why\":\"it is read-only\",\"last_commit\":1000099}]}";
 
 TEST(sources_and_sinks_say_what_they_do_and_their_sums)
@@ -92,7 +92,7 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 		  "            spool_bytes 4,096\n"
 		  "sink        sqlite:/old (removed, draining): FAILING, it is read-only\n"
 		  "            5 samples handed = 2 stored + 3 queued + dropped: none; last commit: 1 s ago\n"
-		  "            7 runs stored, 1 known already, 2 queued; dropped: conflict 3\n");
+		  "            7 runs stored, 1 deduplicated, 2 queued; dropped: conflict 3\n");
 	buf_done(&json);
 	buf_done(&out);
 }

@@ -168,31 +168,24 @@ static int invalid_item(const char *option, const char *item, struct err *err, c
 	return invalid_at(place ? place : config_place(&settings.config_read, option), option, item, err, use);
 }
 
-/* The same with the origin of an item of a list. */
-static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...) _printf_(4, 5);
-static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...)
-{
-	const char *place = config_item_place(&settings.config_read, option, item);
-	char text[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	return wrong_at(place ? place : config_place(&settings.config_read, option), option, err, text);
-}
-
-/* The same for a sentence of another part, which may begin with the option: "--writer names users". */
+/* The same for a sentence of another part, which may begin with the option: "--writer names users", or "invalid
+ * --listen 'x'; use …". */
 static void locate(struct err *err)
 {
 	const char *option = err->option, *place = option && err->item ? config_item_place(&settings.config_read, option, err->item) : NULL;
 	_cleanup_(freep) char *text = xstrdup(err->text);
 	_cleanup_(freep) char *named = option ? xasprintf("--%s", option) : NULL;
+	_cleanup_(freep) char *refused = option ? xasprintf("invalid --%s '", option) : NULL;
 	const char *rest = named && strncmp(text, named, strlen(named)) == 0 ? text + strlen(named) : NULL;
+	const char *value = refused && strncmp(text, refused, strlen(refused)) == 0 ? text + strlen(refused) : NULL;
 
 	if (option && !place)
 		place = config_place(&settings.config_read, option);
-	if (place && strchr(place, ':'))
+	if (place && value && strchr(place, ':'))
+		err_set(err, err->code, "%s: invalid '%s: %s", place, option, value);
+	else if (place && value)
+		err_set(err, err->code, "invalid %s '%s", place, value);
+	else if (place && strchr(place, ':'))
 		err_set(err, err->code, "%s: '%s'%s%s", place, option, rest ? "" : ": ", rest ? rest : text);
 	else if (place)
 		err_set(err, err->code, "%s%s%s", place, rest ? "" : ": ", rest ? rest : text);
@@ -226,7 +219,7 @@ static int check_source_dirs(const struct option_list *dirs, struct err *err)
 
 	for (size_t i = 0; i < dirs->count; i++)
 		if (source_text_check_dir(dirs->items[i], &why) < 0)
-			return wrong_item("source-dir", dirs->items[i], err, ": %s", why.text);
+			return invalid_item("source-dir", dirs->items[i], err, why.text);
 		else if (!source_text_dir_exists(dirs->items[i]))
 			log_warning("the directory of source-dir '%s' does not exist; the page cannot show source below it", dirs->items[i]);
 	return 0;
@@ -250,7 +243,7 @@ static int check_label_rules(const struct option_list *rules, struct err *err)
 
 	for (size_t i = 0; i < rules->count; i++) {
 		if (peer_labels_new(rules->items + i, 1, &p, &why) < 0)
-			return wrong_item("label-from", rules->items[i], err, ": %s", why.text);
+			return invalid_item("label-from", rules->items[i], err, why.text);
 		peer_labels_free(p);
 	}
 	if (peer_labels_new(rules->items, rules->count, &p, &why) < 0)

@@ -40,29 +40,33 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		 int (*prepare)(struct daemon_options *o, struct err *err));
 
 /* The rows that both option tables have. */
-#define SETTINGS_CONFIG \
-	{ OPTION_STRING, 'c', "config", "FILE", &settings.config, \
-	  "Read options from this YAML file.", \
-	  "-FILE: if it exists. Options can also be set by environment variables, such as STROBE_LISTEN for --listen." }
-#define SETTINGS_LIMITS                                                                                                   \
-	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days,                                                      \
-	  "Expire older samples (default: 30; 0: never)." },                                                              \
-		{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes,                                             \
-		  "Size of samples (default: 10G; 0: no limit).",                                                         \
-		  "The oldest samples expire above it. At least 64M." },                                                  \
-	{                                                                                                                 \
-		OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free,                                                 \
-			"Disk space kept free (default: 256M; 0: none).",                                                 \
-			"The oldest samples expire below it. The default for a smaller disk is 10% of it; 0 is no limit." \
+#define SETTINGS_CONFIG                                                                                                                                          \
+	{                                                                                                                                                        \
+		OPTION_STRING, 'c', "config", "FILE", &settings.config,                                                                                          \
+			"Read options from this YAML file.",                                                                                                     \
+			"With - before its name, the file may be missing. Options can also be set by environment variables, such as STROBE_LISTEN for --listen." \
 	}
-#define SETTINGS_CAPS \
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (data beyond them is dropped or becomes `other`, and is counted)" }, \
-	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \
-	  "Queue of each sink in memory (default: 256M)." }, \
-	{ OPTION_INT, 0, "label-values", "N", &settings.label_values, \
-	  "Values of one label per day (default: 1,000)." }, \
-	{ OPTION_INT, 0, "series", "N", &settings.series, \
-	  "Label sets per second (default: 10,000).", "Further ones count as entry `other`." }
+#define SETTINGS_LIMITS                                                                                                     \
+	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days,                                                        \
+	  "Expire older samples (default: 30; 0: never)." },                                                                \
+		{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes,                                               \
+		  "Size of samples (default: 10G; 0: no limit).",                                                           \
+		  "Above this size the oldest samples expire. The minimum is 64M." },                                       \
+	{                                                                                                                   \
+		OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free,                                                   \
+			"Disk space kept free (default: 256M; 0: none).",                                                   \
+			"If less space is free, the oldest samples expire. On a small disk the default is 10% of its size." \
+	}
+#define SETTINGS_CAPS                                                                                                              \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (data beyond them is dropped or becomes `other`, and is counted)" },        \
+		{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes,                                                  \
+		  "Queue of each sink in memory (default: 256M)." },                                                               \
+		{ OPTION_INT, 0, "label-values", "N", &settings.label_values,                                                      \
+		  "Values of one label per day (default: 1,000)." },                                                               \
+	{                                                                                                                          \
+		OPTION_INT, 0, "series", "N", &settings.series,                                                                    \
+			"Label sets per second (default: 10,000).", "Samples of further sets are counted under the entry `other`." \
+	}
 #define SETTINGS_LABELS                                                                                                                                        \
 	{                                                                                                                                                      \
 		OPTION_LIST, 0, "label-from", "RULE", &settings.label_rules,                                                                                   \
@@ -82,11 +86,11 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" },                                        \
 		{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file,                           \
 		  "Require the token in FILE (or STROBE_TOKEN).",                                         \
-		  "Needed beyond loopback unless a proxy is trusted." },                                  \
+		  "A daemon that listens beyond loopback needs it, unless it trusts a proxy." },                                  \
 		{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file,                 \
 		  "Read-only token (or STROBE_READ_TOKEN)." },                                            \
 		{ OPTION_LIST, 0, "trusted-proxy", "CIDR", &settings.proxies,                             \
-		  "Trust user names from this network; repeatable.", "An IP address, or a CIDR range." }, \
+		  "Trust user names from this network; repeatable.", "CIDR is an IP address or a range, such as 10.0.0.0/8." }, \
 		{ OPTION_STRING, 0, "user-header", "HEADER", &settings.user_header,                       \
 		  "User name header (default: X-Forwarded-User)." },                                      \
 		{ OPTION_LIST, 0, "writer", "USER", &settings.writers,                                    \

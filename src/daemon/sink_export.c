@@ -51,10 +51,10 @@ static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 		{ "export_refused_samples_total", "Samples of requests that the receiver rejected "
 						  "permanently.",
 		  NULL, NULL, c->refused_samples },
-		{ "export_left_out_profiles_total", "Profiles that the receiver dropped from "
+		{ "export_rejected_profiles_total", "Profiles that the receiver dropped from "
 						    "accepted requests.",
 		  NULL, NULL,
-		  c->left_out_profiles },
+		  c->rejected_profiles },
 	};
 
 	if (max < ARRAY_SIZE(all))

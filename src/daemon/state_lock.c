@@ -17,7 +17,7 @@ static int name_owner(int fd, const char *directory, struct err *err)
 	char who[48] = "";
 
 	if (pid > 0)
-		snprintf(who, sizeof(who), " (process %ld)", pid);
+		snprintf(who, sizeof(who), " (pid %ld)", pid);
 	return err_set(err, -EBUSY, "'%s' is in use by another strobe%s, and two would send the same samples twice; "
 		       "stop that one, or choose another directory with --state", directory, who);
 }

@@ -257,7 +257,7 @@ static int handle_answer(struct exporter *x, const struct batch *b, size_t n, in
 
 	buf_init(&said);
 	left_out = x->kind->read_answer(a, status, &said);
-	x->counters.left_out_profiles += left_out;
+	x->counters.rejected_profiles += left_out;
 	if (!export_is_success(status))
 		return handle_error(x, b, n, status, a, said.size ? said.data : "", err);
 	x->failures = 0;

@@ -16,7 +16,7 @@ struct exporter_counters {
 	_Atomic uint64_t requests, bytes;		/* sent, with the size of the bodies */
 	_Atomic uint64_t retried_requests;		/* failed, and were or will be sent again */
 	_Atomic uint64_t refused_requests, refused_samples;	/* permanently refused */
-	_Atomic uint64_t left_out_profiles;		/* rejected by the receiver from requests that it accepted */
+	_Atomic uint64_t rejected_profiles;		/* rejected by the receiver from requests that it accepted */
 };
 
 /* Takes a URL of one of the two schemes; -EINVAL with a sentence. Nothing is sent before the first batch. */

@@ -75,7 +75,7 @@ static void check(const struct spool_counters *n)
 
 	for (size_t i = 0; i < SPOOL_DROPS; i++)
 		dropped += n->samples_dropped[i];
-	if (n->samples_found + n->samples_handed != n->samples_forwarded + n->samples_known + dropped + n->samples_waiting)
+	if (n->samples_recovered + n->samples_received != n->samples_forwarded + n->samples_deduplicated + dropped + n->samples_waiting)
 		abort();
 }
 

@@ -223,8 +223,8 @@ static void succeed(struct relay *r, size_t n, const enum forward_result *result
 	assert(n > 0 && n <= FORWARD_ENTRIES);
 	for (size_t i = 0; i < n; i++) {
 		if (results[i] == FORWARD_KNOWN) {
-			c->entries_known++;
-			spool_known(r->spool);
+			c->entries_deduplicated++;
+			spool_deduplicated(r->spool);
 			continue;
 		}
 		c->entries_forwarded++;

@@ -20,7 +20,7 @@ struct relay_counters {
 	struct spool_counters spool;
 	_Atomic uint64_t spool_limit;			/* bytes */
 	_Atomic uint64_t entries_forwarded, bytes_forwarded;
-	_Atomic uint64_t entries_known;			/* skipped, since the stream had them: a reply had been lost */
+	_Atomic uint64_t entries_deduplicated;			/* skipped, since the stream had them: a reply had been lost */
 	_Atomic uint64_t entries_renumbered;		/* forwarded entries with the number of another one */
 	_Atomic uint64_t failures;			/* failed commands */
 	_Atomic int64_t last_forward_ns;		/* wall clock; 0 if never */

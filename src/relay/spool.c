@@ -20,14 +20,14 @@ const char *spool_drop_name(enum spool_drop d)
 /* Sums wrap at 2^64, since damaged files may contain any number. */
 bool spool_counters_balance(const struct spool_counters *n)
 {
-	uint64_t samples = n->samples_forwarded + n->samples_known + n->samples_waiting;
-	uint64_t runs = n->runs_forwarded + n->runs_known + n->runs_waiting;
+	uint64_t samples = n->samples_forwarded + n->samples_deduplicated + n->samples_waiting;
+	uint64_t runs = n->runs_forwarded + n->runs_deduplicated + n->runs_waiting;
 
 	for (unsigned i = 0; i < SPOOL_DROPS; i++) {
 		samples += n->samples_dropped[i];
 		runs += n->runs_dropped[i];
 	}
-	return n->samples_found + n->samples_handed == samples && n->runs_found + n->runs_handed == runs;
+	return n->samples_recovered + n->samples_received == samples && n->runs_recovered + n->runs_received == runs;
 }
 
 void spool_count_drop(struct spool_counters *n, enum spool_drop why, uint64_t samples, uint64_t runs)
@@ -257,9 +257,9 @@ static void count_appended(struct spool *s, struct segment *g, const struct spoo
 		s->written.runs += pieces[i].runs;
 		if (!handed)
 			continue;
-		n->samples_handed += pieces[i].samples;
+		n->samples_received += pieces[i].samples;
 		n->samples_waiting += pieces[i].samples;
-		n->runs_handed += pieces[i].runs;
+		n->runs_received += pieces[i].runs;
 		n->runs_waiting += pieces[i].runs;
 	}
 	g->records += count;
@@ -457,16 +457,16 @@ void spool_done(struct spool *s)
 	lock_release(&s->lock);
 }
 
-void spool_known(struct spool *s)
+void spool_deduplicated(struct spool *s)
 {
 	struct spool_counters *n = s->counters;
 	struct in_flight_entry f;
 
 	lock_take(&s->lock);
 	f = take_flight(s);
-	n->samples_known += f.samples;
+	n->samples_deduplicated += f.samples;
 	n->samples_waiting -= f.samples;
-	n->runs_known += f.runs;
+	n->runs_deduplicated += f.runs;
 	n->runs_waiting -= f.runs;
 	finish(s, &f);
 	lock_release(&s->lock);

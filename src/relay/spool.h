@@ -36,12 +36,12 @@ enum spool_drop {
 
 const char *spool_drop_name(enum spool_drop d);		/* a metric label: "spool_full" */
 
-/* Read by any thread. found + handed = forwarded + known + dropped + waiting, exactly; waiting includes the open window. */
+/* Read by any thread. recovered + received = forwarded + deduplicated + dropped + waiting, exactly; waiting includes the open window. */
 struct spool_counters {
-	_Atomic uint64_t samples_found, samples_handed, samples_forwarded, samples_waiting;
-	_Atomic uint64_t samples_known, runs_known;		/* sent again, and deduplicated by the broker */
+	_Atomic uint64_t samples_recovered, samples_received, samples_forwarded, samples_waiting;
+	_Atomic uint64_t samples_deduplicated, runs_deduplicated;	/* sent again, and deduplicated by the broker */
 	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
-	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
+	_Atomic uint64_t runs_recovered, runs_received, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
 	_Atomic uint64_t records_waiting, records_damaged;	/* entries waiting; damaged places in the files */
 	_Atomic uint64_t bytes;					/* size of all segments */
 	_Atomic uint64_t files_set_aside, records_set_aside;	/* written by a newer Strobe */
@@ -84,7 +84,7 @@ int spool_next(struct spool *s, struct spool_entry *ret);
 
 /* Settles the first outstanding entry: it was forwarded, the broker already had it, or it is dropped as refused. */
 void spool_done(struct spool *s);
-void spool_known(struct spool *s);
+void spool_deduplicated(struct spool *s);
 void spool_refused(struct spool *s);
 
 /* Outstanding entries are returned again. */
@@ -93,7 +93,7 @@ void spool_rewind(struct spool *s);
 /* Syncs the position; periodically, and at shutdown. */
 void spool_sync(struct spool *s);
 
-/* Whether found + handed equals the sum of the outcomes. For assertions, while no other thread counts. */
+/* Whether recovered + received equals the sum of the outcomes. For assertions, while no other thread counts. */
 bool spool_counters_balance(const struct spool_counters *n);
 
 /* Call it after dropping samples or runs that are counted as waiting. */

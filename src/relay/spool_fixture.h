@@ -82,9 +82,9 @@ static inline bool is_exact(const struct spool_counters *n)
 		dropped += n->samples_dropped[i];
 		runs += n->runs_dropped[i];
 	}
-	return n->samples_found + n->samples_handed ==
-		       n->samples_forwarded + n->samples_known + dropped + n->samples_waiting &&
-	       n->runs_found + n->runs_handed == n->runs_forwarded + n->runs_known + runs + n->runs_waiting;
+	return n->samples_recovered + n->samples_received ==
+		       n->samples_forwarded + n->samples_deduplicated + dropped + n->samples_waiting &&
+	       n->runs_recovered + n->runs_received == n->runs_forwarded + n->runs_deduplicated + runs + n->runs_waiting;
 }
 
 /* Returns the path of the first or the last segment; NULL if there is none. */

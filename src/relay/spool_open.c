@@ -201,9 +201,9 @@ static void count_entries(struct spool *s, struct segment *g, struct mark *end)
 
 static void count_found(struct spool_counters *n, uint64_t samples, uint64_t runs, uint64_t records)
 {
-	n->samples_found += samples;
+	n->samples_recovered += samples;
 	n->samples_waiting += samples;
-	n->runs_found += runs;
+	n->runs_recovered += runs;
 	n->runs_waiting += runs;
 	n->records_waiting += records;
 }

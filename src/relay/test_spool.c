@@ -68,7 +68,7 @@ TEST(a_restart_knows_what_waits_and_what_is_done)
 	spool_close(s);
 
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 20);
+	CHECK_INT(n.samples_recovered, 20);
 	CHECK_INT(n.records_waiting, 1);
 	add(s, "three", 30);
 	CHECK_STR(next(s), "two");
@@ -130,17 +130,17 @@ TEST(what_the_broker_had_is_counted_apart)
 	next(s);
 	next(s);
 	next(s);
-	spool_known(s);
+	spool_deduplicated(s);
 	spool_done(s);
-	spool_known(s);
+	spool_deduplicated(s);
 	CHECK_INT(n.samples_forwarded, 2);
-	CHECK_INT(n.samples_known, 1);
-	CHECK_INT(n.runs_known, 1);
+	CHECK_INT(n.samples_deduplicated, 1);
+	CHECK_INT(n.runs_deduplicated, 1);
 	CHECK_INT(n.samples_waiting, 0);
 	CHECK(is_exact(&n));
 	spool_close(s);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 0);
+	CHECK_INT(n.samples_recovered, 0);
 	spool_close(s);
 	remove_all();
 }
@@ -327,7 +327,7 @@ TEST(a_full_disk_keeps_stored_entries_and_writing_resumes_when_there_is_space)
 	CHECK(is_exact(&n));
 	spool_close(s);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, (kept + 1) * 5);
+	CHECK_INT(n.samples_recovered, (kept + 1) * 5);
 	spool_close(s);
 	remove_all();
 }
@@ -390,11 +390,11 @@ TEST(a_process_killed_at_any_moment_loses_no_acknowledged_entry)
 		/* Appends in flight at the kill may be there or not: two at most, which are written together. */
 		s = open_spool(&n, (uint64_t)1 << 30);
 		CHECK(s != NULL);
-		CHECK(n.samples_found <= waiting + appended + 2 - done);
-		CHECK(n.samples_found + 1 >= waiting + appended - done);
+		CHECK(n.samples_recovered <= waiting + appended + 2 - done);
+		CHECK(n.samples_recovered + 1 >= waiting + appended - done);
 		CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL], 0);
 		CHECK_INT(n.records_damaged, 0);
-		waiting = n.samples_found;
+		waiting = n.samples_recovered;
 		/* All entries can be read, and numbers are never reused. */
 		uint64_t before = 0, count = 0;
 		while (*next(s)) {

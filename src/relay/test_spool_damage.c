@@ -24,7 +24,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 		io_write_file(path, all.data, (size_t)cut, NULL);
 		restore_position(&position);
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, 1);
+		CHECK_INT(n.samples_recovered, 1);
 		CHECK_INT(n.bytes, before);
 		CHECK_INT(size_of(path), before);
 		CHECK_INT(add(s, "three", 3), 0);
@@ -58,7 +58,7 @@ TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
 		io_write_file(path, all.data, at, NULL);
 		restore_position(&position);
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, at == all.size ? 7 : 0);
+		CHECK_INT(n.samples_recovered, at == all.size ? 7 : 0);
 		CHECK_INT(spool_window(s), at == all.size ? 5 : 0);
 		spool_close(s);
 		if (at == all.size)
@@ -67,7 +67,7 @@ TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
 		change_byte(path, (off_t)at);
 		restore_position(&position);
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, 0);
+		CHECK_INT(n.samples_recovered, 0);
 		spool_close(s);
 	}
 	remove_all();
@@ -96,7 +96,7 @@ TEST(damaged_entries_are_left_out_and_counted)
 		io_write_file(path, all.data, all.size, NULL);
 		change_byte(path, at);
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, 7);
+		CHECK_INT(n.samples_recovered, 7);
 		CHECK_INT(n.records_waiting, 3);
 		CHECK_STR(next(s), "one");
 		CHECK_STR(next(s), "");		/* entries before the damage come first */
@@ -148,8 +148,8 @@ TEST(what_was_durable_and_is_no_longer_there_is_counted)
 		lost = kind == 0 ? 0 : kind < 3 ? 8 : 14;
 		for (int again = 0; again < 2; again++) {
 			s = open_spool(&n, CAP);
-			CHECK_INT(n.samples_found, again && kind == 3 ? 0 : 14);
-			CHECK_INT(n.runs_found, again && kind == 3 ? 0 : 1);
+			CHECK_INT(n.samples_recovered, again && kind == 3 ? 0 : 14);
+			CHECK_INT(n.runs_recovered, again && kind == 3 ? 0 : 1);
 			if (kind < 3) {
 				CHECK_STR(next(s), text);
 				CHECK_STR(next(s), text);
@@ -166,7 +166,7 @@ TEST(what_was_durable_and_is_no_longer_there_is_counted)
 		CHECK(is_exact(&n));
 		spool_close(s);
 		s = open_spool(&n, CAP);		/* nothing is counted twice */
-		CHECK_INT(n.samples_found + n.runs_found, 0);
+		CHECK_INT(n.samples_recovered + n.runs_recovered, 0);
 		spool_close(s);
 		remove_all();
 	}
@@ -188,7 +188,7 @@ TEST(without_its_position_all_that_the_files_have_waits)
 	path = xasprintf("%s/position", directory);
 	unlink(path);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 3);
+	CHECK_INT(n.samples_recovered, 3);
 	CHECK_STR(next(s), "one");
 	CHECK_STR(next(s), "two");
 	CHECK_INT(entry.sequence, 2);
@@ -212,7 +212,7 @@ TEST(what_the_cap_has_taken_is_no_damage_after_a_restart)
 	CHECK(waiting < 300 * 7);
 	spool_close(s);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, waiting);
+	CHECK_INT(n.samples_recovered, waiting);
 	while (*next(s))
 		spool_done(s);
 	CHECK_INT(n.samples_forwarded, waiting);
@@ -235,12 +235,12 @@ TEST(damage_that_was_counted_is_not_counted_again_after_a_restart)
 	spool_close(s);
 	change_byte(path, 20);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 3);
+	CHECK_INT(n.samples_recovered, 3);
 	CHECK_STR(next(s), "two");
 	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 1);
 	spool_close(s);
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 2);
+	CHECK_INT(n.samples_recovered, 2);
 	CHECK_STR(next(s), "two");
 	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
 	spool_close(s);
@@ -304,7 +304,7 @@ static void end_one(struct spool *s, unsigned *seed)
 {
 	switch (rand_r(seed) % 4) {
 	case 0:
-		spool_known(s);
+		spool_deduplicated(s);
 		break;
 	case 1:
 		spool_refused(s);
@@ -345,8 +345,8 @@ TEST(counters_add_up_after_any_sequence_and_a_restart_finds_queued_entries)
 		fresh();
 		for (int start = 0; start < 6; start++) {
 			s = open_spool(&n, CAP);
-			CHECK_INT(n.samples_found, samples);
-			CHECK_INT(n.runs_found, runs);
+			CHECK_INT(n.samples_recovered, samples);
+			CHECK_INT(n.runs_recovered, runs);
 			under_way = 0;
 			for (int i = 0; i < 80; i++) {
 				do_anything(s, &random, seed % 2, &under_way);

@@ -82,7 +82,7 @@ TEST(a_spool_of_version_1_is_forwarded_to_its_end)
 
 	put_old_spool();
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 14);
+	CHECK_INT(n.samples_recovered, 14);
 	CHECK_INT(n.records_waiting, 3);
 	CHECK_INT(spool_window(s), 7);
 	CHECK_INT(add(s, "new", 16), 0);
@@ -118,7 +118,7 @@ TEST(a_spool_of_version_1_is_gone_on_with_after_each_restart)
 	spool_close(s);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, waiting);
+		CHECK_INT(n.samples_recovered, waiting);
 		CHECK_INT(n.records_waiting, ARRAY_SIZE(texts) - i);
 		CHECK_STR(next(s), texts[i]);
 		next(s);
@@ -156,7 +156,7 @@ TEST(damage_in_a_spool_of_version_1_costs_one_entry)
 		path = last_segment();
 		change_byte(path, at);
 		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, body ? 114 : 110);
+		CHECK_INT(n.samples_recovered, body ? 114 : 110);
 		CHECK_STR(next(s), "done");
 		CHECK_STR(next(s), "two");
 		CHECK_STR(next(s), "");
@@ -198,11 +198,11 @@ TEST(files_that_a_daemon_of_version_1_wrote_are_read)
 	put_from_corpus("version_1_window", "window-0");
 	put_from_corpus("version_1_window_old", "window-1");
 	s = open_spool(&n, CAP);
-	CHECK_INT(n.samples_found, 5);
-	CHECK_INT(n.runs_found, 1);
+	CHECK_INT(n.samples_recovered, 5);
+	CHECK_INT(n.runs_recovered, 1);
 	CHECK_INT(spool_window(s), 1);
 	CHECK_INT(window_open(directory, "web1", s, &n, &w, NULL), 0);
-	CHECK_INT(n.samples_found, 5 + 12);	/* window 1, in the other file, is in the segment */
+	CHECK_INT(n.samples_recovered, 5 + 12);	/* window 1, in the other file, is in the segment */
 	CHECK(!window_is_empty(w));
 	CHECK_INT(window_close(w, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {

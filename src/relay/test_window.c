@@ -131,7 +131,7 @@ static bool is_exact(void)
 
 	for (size_t i = 0; i < SPOOL_DROPS; i++)
 		dropped += n->samples_dropped[i];
-	return n->samples_found + n->samples_handed == n->samples_forwarded + n->samples_known + dropped + n->samples_waiting;
+	return n->samples_recovered + n->samples_received == n->samples_forwarded + n->samples_deduplicated + dropped + n->samples_waiting;
 }
 
 /* All entries of the spool, as lines "labels function samples" of each message. */
@@ -265,11 +265,11 @@ TEST(a_redelivered_batch_is_not_added_again)
 	open_fresh();
 	add(1, "a", 1);
 	CHECK_INT(add(1, "a", 1), 0);
-	CHECK_INT(counters.samples_handed, 1);
+	CHECK_INT(counters.samples_received, 1);
 	close_all();				/* as after a crash: nothing is written at the end */
 	open_all();
 	CHECK_INT(add(1, "a", 1), 0);
-	CHECK_INT(counters.samples_found, 1);
+	CHECK_INT(counters.samples_recovered, 1);
 	CHECK_INT(counters.samples_waiting, 1);
 	CHECK_INT(window_close(window, NULL), 0);
 	CHECK_INT(add(1, "a", 1), 0);
@@ -303,16 +303,16 @@ TEST(a_batch_that_may_come_again_is_known_however_many_followed)
 	CHECK_INT(window_close(window, NULL), 0);
 	CHECK_INT(add(WINDOW_IDS + 7, "f", 1), 0);
 	for (unsigned again = 0; again < 2; again++) {
-		handed = counters.samples_handed;
+		handed = counters.samples_received;
 		CHECK_INT(add(2, "f", 1), 0);
 		CHECK_INT(add(6, "f", 1), 0);
 		CHECK_INT(add(WINDOW_IDS + 5, "f", 1), 0);
-		CHECK_INT(counters.samples_handed, handed);
+		CHECK_INT(counters.samples_received, handed);
 		close_all();
 		open_all();
 	}
 	CHECK_INT(add(5, "f", 1), 0);
-	CHECK_INT(counters.samples_handed, 1);		/* neither open nor among the last ones */
+	CHECK_INT(counters.samples_received, 1);		/* neither open nor among the last ones */
 	end();
 }
 
@@ -325,12 +325,12 @@ TEST(after_a_crash_the_open_window_is_there_again)
 	add(3, "c", 4);
 	close_all();
 	open_all();
-	CHECK_INT(counters.samples_found, 7);
+	CHECK_INT(counters.samples_recovered, 7);
 	CHECK_INT(window_began_ns(window), 0);
 	add(4, "d", 8);
 	close_all();
 	open_all();
-	CHECK_INT(counters.samples_found, 15);
+	CHECK_INT(counters.samples_recovered, 15);
 	window_close(window, NULL);
 	check_spool("entry=index,host=web1 0 a=1\n"
 		    "entry=index,host=web1 0 b=2 c=4 d=8\n");
@@ -354,7 +354,7 @@ TEST(a_window_that_is_in_the_spool_is_not_taken_from_its_parts_again)
 		close_all();
 		open_all();
 		CHECK(window_is_empty(window));
-		CHECK_INT(counters.samples_found, windows + 4);
+		CHECK_INT(counters.samples_recovered, windows + 4);
 		/* Without the files everything is in the spool already. */
 		close_all();
 		for (size_t i = 0; i < 2; i++) {
@@ -363,7 +363,7 @@ TEST(a_window_that_is_in_the_spool_is_not_taken_from_its_parts_again)
 			unlink(path);
 		}
 		open_all();
-		CHECK_INT(counters.samples_found, windows + 4);
+		CHECK_INT(counters.samples_recovered, windows + 4);
 		end();
 	}
 }
@@ -385,14 +385,14 @@ TEST(a_part_that_was_cut_off_at_any_byte_was_never_there)
 	for (size_t cut = (size_t)st.st_size; cut < all.size; cut++) {
 		io_write_file(path, all.data, cut, NULL);
 		open_all();
-		CHECK_INT(counters.samples_found, 1);
+		CHECK_INT(counters.samples_recovered, 1);
 		CHECK_INT(counters.records_damaged, 0);
 		CHECK_INT(add(2, "b", 2), 0);
 		CHECK_INT(counters.samples_waiting, 3);
 		CHECK(is_exact());
 		close_all();
 		open_all();
-		CHECK_INT(counters.samples_found, 3);
+		CHECK_INT(counters.samples_recovered, 3);
 		close_all();
 	}
 	open_all();
@@ -416,7 +416,7 @@ TEST(a_damaged_part_is_counted_and_the_others_stay)
 	CHECK(pwrite(fd, "\xff\xff", 2, st.st_size + (off_t)RECORD_HEADER + 10) == 2);
 	close(fd);
 	open_all();
-	CHECK_INT(counters.samples_found, 7);
+	CHECK_INT(counters.samples_recovered, 7);
 	CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], 2);
 	CHECK_INT(counters.samples_waiting, 5);
 	window_close(window, NULL);
@@ -450,7 +450,7 @@ TEST(damage_at_any_byte_is_counted_in_samples_and_later_parts_stay)
 		io_write_file(path, all.data, all.size, NULL);
 		all.data[at] ^= 0x55;
 		open_all();
-		CHECK_INT(counters.samples_found, 7);
+		CHECK_INT(counters.samples_recovered, 7);
 		CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], lost);
 		CHECK_INT(counters.records_damaged, 1);
 		CHECK(is_exact());
@@ -458,7 +458,7 @@ TEST(damage_at_any_byte_is_counted_in_samples_and_later_parts_stay)
 		CHECK_INT(add(4, "d", 8), 0);
 		close_all();
 		open_all();
-		CHECK_INT(counters.samples_found, 15);
+		CHECK_INT(counters.samples_recovered, 15);
 		CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], lost);
 		close_all();
 	}
@@ -550,7 +550,7 @@ TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
 		close_all();
 		rewrite_part(st.st_size, cases[i].change);
 		open_all();
-		CHECK_INT(counters.samples_found, 23);
+		CHECK_INT(counters.samples_recovered, 23);
 		CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], cases[i].dropped);
 		CHECK_INT(counters.samples_waiting, 23 - cases[i].dropped);
 		CHECK_INT(counters.records_damaged, 1);
@@ -583,7 +583,7 @@ TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)
 	CHECK_INT(add((uint64_t)kept + 1, "a", 1), 0);
 	close_all();
 	open_all();
-	CHECK_INT(counters.samples_found, kept + 1);
+	CHECK_INT(counters.samples_recovered, kept + 1);
 	/* A window that cannot be moved to the spool is not lost either. */
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, old.rlim_max });
 	CHECK_INT(window_close(window, NULL), -ENOSPC);
@@ -604,7 +604,7 @@ TEST(what_no_message_can_hold_is_counted_and_does_not_keep_the_rest)
 	memset(name, 'x', STROBE_WIRE_STRING + 1);
 	CHECK_INT(add(1, name, 3), 0);
 	CHECK_INT(add(2, "a", 1), 0);
-	CHECK_INT(counters.samples_handed, 4);
+	CHECK_INT(counters.samples_received, 4);
 	CHECK_INT(counters.samples_dropped[SPOOL_DROP_TOO_LARGE], 3);
 	CHECK_INT(counters.samples_waiting, 1);
 	CHECK(is_exact());

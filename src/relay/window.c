@@ -163,7 +163,7 @@ static void count_too_large(struct window *w, const struct batch *b, const bool 
 	for (size_t i = 0; i < b->count; i++) {
 		uint64_t samples = samples_in(b->entries[i].profile);
 
-		w->counters->samples_handed += samples;
+		w->counters->samples_received += samples;
 		w->counters->samples_waiting += samples;
 		if (too_large[i])
 			spool_count_drop(w->counters, SPOOL_DROP_TOO_LARGE, samples, 0);

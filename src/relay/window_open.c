@@ -65,7 +65,7 @@ static int read_part(struct window *w, const struct buf *body, uint64_t *ret_sam
 
 static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 {
-	w->counters->samples_found += samples;
+	w->counters->samples_recovered += samples;
 	w->counters->samples_waiting += samples;
 	if (!damaged)
 		return;

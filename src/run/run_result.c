@@ -176,7 +176,7 @@ static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 		.column = profile_pick_column(p, NULL),
 		.limit = r->rows,
 		.width = command_terminal_width(STDERR_FILENO),
-		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
+		.color = command_wants_color(STDERR_FILENO),
 	};
 
 	return r->trace ? report_wide_table(plain ? plain : p, &o, b, err) : report_flat_table(plain ? plain : p, &o, b, err);

@@ -49,7 +49,7 @@ static void put_samples(struct json *j, const struct collector_counters *c, cons
 	put_u64(j, "series_folded", c->series_folded);
 	put_u64(j, "label_values_folded", c->label_values_folded);
 	put_u64(j, "labels_dropped", tally_labels_dropped(c, pushes));
-	put_u64(j, "messages_replayed", c->messages_replayed);
+	put_u64(j, "messages_deduplicated", c->messages_deduplicated);
 	put_u64(j, "times_corrected", c->times_corrected);
 	put_u64(j, "dropped_for_removed_sinks", c->removed_sink_samples);
 	put_time(j, "last", c->last_sample_ns);
@@ -72,7 +72,7 @@ static void put_runs(struct json *j, const struct collector_counters *c, uint64_
 	json_open_object(j);
 	put_u64(j, "received", c->runs_received);
 	put_u64(j, "stored", c->runs_stored);
-	put_u64(j, "known", c->runs_known);
+	put_u64(j, "deduplicated", c->runs_deduplicated);
 	put_u64(j, "queued", c->runs_queued);
 	put_u64(j, "posted", posted);
 	json_key(j, "dropped");
@@ -233,7 +233,7 @@ static void put_sink_runs(struct json *j, const struct sink_counters *c)
 	json_key(j, "runs");
 	json_open_object(j);
 	put_u64(j, "stored", c->runs_stored);
-	put_u64(j, "known", c->runs_known);
+	put_u64(j, "deduplicated", c->runs_deduplicated);
 	put_u64(j, "queued", c->runs_queued);
 	json_key(j, "dropped");
 	json_open_object(j);
@@ -301,7 +301,7 @@ static void put_store(struct json *j, const struct server_context *s)
 	put_time(j, "newest", stats.newest_ns);
 	put_u64(j, "samples_stored", stats.samples_stored);
 	put_u64(j, "batches", stats.batches);
-	put_u64(j, "replays", stats.replays);
+	put_u64(j, "deduplicated_batches", stats.deduplicated_batches);
 	put_u64(j, "commits", stats.commits);
 	json_key(j, "commit_seconds_total");
 	json_double(j, (double)stats.commit_ns_total / 1e9);
@@ -310,8 +310,8 @@ static void put_store(struct json *j, const struct server_context *s)
 	put_u64(j, "compactions", stats.compactions);
 	put_u64(j, "days_expired", stats.days_expired);
 	put_u64(j, "hours_expired", stats.hours_expired);
-	put_u64(j, "seconds_expired", stats.seconds_expired);
-	put_u64(j, "stacks_cut", stats.stacks_cut);
+	put_u64(j, "partial_hour_evicted_seconds", stats.partial_hour_evicted_seconds);
+	put_u64(j, "stacks_truncated", stats.stacks_truncated);
 	put_u64(j, "days_damaged", stats.days_damaged);
 	put_u64(j, "errors", stats.errors);
 	put_u64(j, "runs", stats.runs);

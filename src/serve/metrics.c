@@ -119,16 +119,6 @@ static uint64_t bad_entries(const struct source *s)
 	return s->counters.rejected_entries;
 }
 
-static uint64_t closed_slow(const struct source *s)
-{
-	return s->counters.connections_closed_slow;
-}
-
-static uint64_t closed_idle(const struct source *s)
-{
-	return s->counters.connections_closed_idle;
-}
-
 static uint64_t logins_refused(const struct source *s)
 {
 	return s->counters.logins_refused;
@@ -208,10 +198,6 @@ static const struct source_family files_family = { "strobe_run_files_total", "co
 
 static const struct source_family connection_families[] = {
 	{ "strobe_entries_rejected_total", "counter", "Stream entries without a message or lines.", bad_entries },
-	{ "strobe_connections_closed_slow_total", "counter",
-	  "Connections closed because they did not read replies or held too much memory.", closed_slow },
-	{ "strobe_connections_closed_idle_total", "counter",
-	  "Connections closed because they were idle, or in the middle of a command, for too long.", closed_idle },
 	{ "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused },
 	{ "strobe_other_channel_messages_total", "counter", "Messages on channels that are not collected.", other_channels },
 };
@@ -255,6 +241,17 @@ static void put_file_rejections(struct buf *out, struct source *const *sources, 
 				  sources[i]->counters.rejected_files[e]);
 }
 
+static void put_closed_connections(struct buf *out, struct source *const *sources, size_t n)
+{
+	family(out, "strobe_connections_closed_total", "counter",
+	       "Connections closed because they did not read replies or held too much memory (slow), or were idle, or in the "
+	       "middle of a command, for too long (idle).");
+	for (size_t i = 0; i < n; i++) {
+		of_source(out, "strobe_connections_closed_total", sources[i], "slow", sources[i]->counters.connections_closed_slow);
+		of_source(out, "strobe_connections_closed_total", sources[i], "idle", sources[i]->counters.connections_closed_idle);
+	}
+}
+
 static void put_last_messages(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_source_last_message_timestamp_seconds", "gauge",
@@ -277,6 +274,7 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 	put_pushes(out, sources, n);
 	for (size_t i = 0; i < ARRAY_SIZE(connection_families); i++)
 		put_each_source(out, s, &connection_families[i]);
+	put_closed_connections(out, sources, n);
 	put_last_messages(out, sources, n);
 	for (size_t i = 0; i < ARRAY_SIZE(server_families); i++)
 		put_each_source(out, s, &server_families[i]);
@@ -529,7 +527,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	       "Labels whose value became other, because the day had too many values.");
 	single(out, "strobe_labels_dropped_total", "counter", tally_labels_dropped(c, pushes),
 	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
-	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
+	single(out, "strobe_messages_deduplicated_total", "counter", c->messages_deduplicated,
 	       "Batches of relays that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
 	       "Messages with an implausible timestamp, stored under the time of their arrival.");
@@ -557,7 +555,7 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	labeled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
 	labeled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
 	labeled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
-	single(out, "strobe_runs_known_total", "counter", c->runs_known,
+	single(out, "strobe_runs_deduplicated_total", "counter", c->runs_deduplicated,
 	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
 	       "Runs lost: queue_full, conflict and rejected here, killed with their PHP process, all other reasons by "
@@ -608,7 +606,7 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 		"Time spent committing.");
 	seconds(out, "strobe_store_commit_seconds_max", "gauge", (int64_t)stats.commit_ns_max,
 		"Longest commit so far.");
-	single(out, "strobe_store_replays_total", "counter", stats.replays,
+	single(out, "strobe_store_deduplicated_batches_total", "counter", stats.deduplicated_batches,
 	       "Batches that were already in the store, and were ignored.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
 	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
@@ -621,9 +619,9 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 	       "Runs removed on request.");
 	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
 	       "Hours of the day being written that were removed by size.");
-	single(out, "strobe_store_seconds_expired_total", "counter", stats.seconds_expired,
+	single(out, "strobe_store_partial_hour_evicted_seconds_total", "counter", stats.partial_hour_evicted_seconds,
 	       "Seconds of the hour being written that were removed by size.");
-	single(out, "strobe_store_stacks_cut_total", "counter", stats.stacks_cut,
+	single(out, "strobe_store_stacks_truncated_total", "counter", stats.stacks_truncated,
 	       "Stacks counted for their callers, because the day has too many stacks.");
 	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "Size limit; 0 if there is none.");
 	single(out, "strobe_store_min_free_bytes", "gauge", l->min_free_bytes,

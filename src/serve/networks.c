@@ -45,14 +45,14 @@ int network_parse(const char *text, struct network *ret, struct err *err)
 	char *end;
 
 	if (!ip_parse(text, n, &ret->first))
-		return err_set(err, -EINVAL, "'%.80s' is not an IP address, nor a range such as 10.0.0.0/8", text);
+		return err_set(err, -EINVAL, "an IP address, or a range such as 10.0.0.0/8");
 	ret->bits = 128;
 	if (!text[n])
 		return 0;
 	most = is_mapped(&ret->first) ? 32 : 128;
 	bits = strtoul(text + n + 1, &end, 10);
 	if (text[n + 1] < '0' || text[n + 1] > '9' || *end || bits > most)
-		return err_set(err, -EINVAL, "'%.80s' needs a number from 0 to %u after the slash", text, most);
+		return err_set(err, -EINVAL, "0 to %u after the slash", most);
 	ret->bits = 128 - most + (unsigned)bits;
 	return 0;
 }

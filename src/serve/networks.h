@@ -24,7 +24,7 @@ bool ip_parse(const char *text, size_t n, struct ip *ret);
 /* Returns the address under which a sender is counted: for IPv6, its /64. */
 struct ip ip_of_sender(const struct ip *ip);
 
-/* Parses "10.0.0.0/8", "2001:db8::/32", or a single address. -EINVAL with a sentence. */
+/* Parses "10.0.0.0/8", "2001:db8::/32", or a single address. Returns -EINVAL with what to use in `err`. */
 int network_parse(const char *text, struct network *ret, struct err *err);
 
 bool networks_contain(const struct network *networks, size_t count, const struct ip *ip);

@@ -222,7 +222,7 @@ static int check_header(const char *name, struct err *err)
 	static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
 	if (!*name || name[strspn(name, token)]) {
-		err_set(err, -EINVAL, "--user-header: '%.80s' is not the name of a header; use letters, digits, - and _", name);
+		err_set(err, -EINVAL, "invalid --user-header '%.80s'; use letters, digits, - and _", name);
 		return err_about(err, "user-header", NULL);
 	}
 	return 0;
@@ -235,6 +235,7 @@ static int check_token(const char *token, const char *option, struct err *err)
 
 int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
 {
+	struct err use = { 0 };
 	int e;
 
 	*r = (struct roles){ .options = *o, .proxies = xcalloc(o->proxy_count + 1, sizeof(*r->proxies)) };
@@ -243,8 +244,8 @@ int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
 	if (!o->user_header)
 		r->options.user_header = ROLES_USER_HEADER;
 	for (size_t i = 0; i < o->proxy_count; i++)
-		if (network_parse(o->proxies[i], &r->proxies[i], err) < 0) {
-			err_prefix(err, "--trusted-proxy");
+		if (network_parse(o->proxies[i], &r->proxies[i], &use) < 0) {
+			err_set(err, -EINVAL, "invalid --trusted-proxy '%.80s'; use %s", o->proxies[i], use.text);
 			return err_about(err, "trusted-proxy", o->proxies[i]);
 		}
 	if ((e = check_token(o->token, "token-file", err)) < 0 || (e = check_token(o->read_token, "read-token-file", err)) < 0 ||

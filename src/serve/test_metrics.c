@@ -143,6 +143,8 @@ TEST(each_source_and_each_sink_has_its_sum)
 	source.counters.samples_stored = 90;
 	source.counters.samples_dropped = 7;
 	source.counters.samples_in_flight = 3;
+	source.counters.connections_closed_slow = 2;
+	source.counters.connections_closed_idle = 4;
 	sink_counters.samples_handed = 50;
 	sink_counters.samples_stored = 30;
 	sink_counters.samples_queued = 14;
@@ -150,6 +152,8 @@ TEST(each_source_and_each_sink_has_its_sum)
 	sink_counters.samples_dropped_rejected = 1;
 	put(&s, &out);
 	CHECK(strstr(out.data, "strobe_source_samples_in_flight{source=\"unix:/run/a\\\"b\\\\c") != NULL);
+	CHECK(strstr(out.data, "\nstrobe_connections_closed_total{source=\"unix:/run/a\\\"b\\\\c") != NULL);
+	CHECK(strstr(out.data, "d.sock\",reason=\"slow\"} 2\n") && strstr(out.data, "d.sock\",reason=\"idle\"} 4\n"));
 	check_line(out.data, "strobe_sink_samples_handed_total{sink=\"sqlite:/a\"} 50");
 	check_line(out.data, "strobe_sink_samples_stored_total{sink=\"redis://h/?stream=s\"} 30");
 	check_line(out.data, "strobe_sink_samples_queued{sink=\"sqlite:/a\"} 14");

@@ -176,11 +176,15 @@ TEST(the_address_of_a_user_is_the_last_one_that_is_no_proxy)
 TEST(options_that_make_no_sense_get_a_sentence)
 {
 	static const char *const range[] = { "10.0.0.0/99" }, *const fine[] = { "10.0.0.1" }, *const writer[] = { "ann" };
-	static const struct { struct roles_options o; const char *sentence; } cases[] = {
-		{ { .proxies = range, .proxy_count = 1 }, "--trusted-proxy: '10.0.0.0/99'" },
-		{ { .token = "short" }, "5 characters" }, { { .read_token = "short" }, "5 characters" },
+	static const struct {
+		struct roles_options o;
+		const char *sentence;
+	} cases[] = {
+		{ { .proxies = range, .proxy_count = 1 }, "invalid --trusted-proxy '10.0.0.0/99'; use 0 to 32 after the slash" },
+		{ { .token = "short" }, "5 characters" },
+		{ { .read_token = "short" }, "5 characters" },
 		{ { .token = "0123456789abcdef", .read_token = "0123456789abcdef" }, "use different ones" },
-		{ { .proxies = fine, .proxy_count = 1, .user_header = "a b" }, "--user-header: 'a b'" },
+		{ { .proxies = fine, .proxy_count = 1, .user_header = "a b" }, "invalid --user-header 'a b'; use letters" },
 		{ { .writers = writer, .writer_count = 1 }, "--trusted-proxy" },
 	};
 

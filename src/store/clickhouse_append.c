@@ -177,7 +177,7 @@ static bool count(struct clickhouse_store *s, const struct clickhouse_rows *rows
 
 	assert(sent >= 0 && (size_t)sent <= rows->piece_count);
 	lock_take(&s->lock);
-	t->replays += !sent && rows->piece_count;
+	t->deduplicated_batches += !sent && rows->piece_count;
 	t->batches += sent > 0;
 	t->commits += sent > 0;
 	t->commit_ns_total += (uint64_t)took_ns;

@@ -240,7 +240,7 @@ int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t kee
 	ret->seconds += seconds;
 	lock_take(&s->counting);
 	s->stats.hours_expired += k.hours;
-	s->stats.seconds_expired += seconds;
+	s->stats.partial_hour_evicted_seconds += seconds;
 	lock_release(&s->counting);
 	return rc < 0 ? rc : rc2;
 }

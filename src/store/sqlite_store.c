@@ -298,13 +298,13 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 	s->stats.errors += rc < 0;
 	s->stats.commits += commits;
 	s->stats.samples_stored += added.samples;
-	s->stats.stacks_cut += added.nodes_cut;
+	s->stats.stacks_truncated += added.nodes_cut;
 	s->stats.commit_ns_total += (uint64_t)took_ns;
 	if ((uint64_t)took_ns > s->stats.commit_ns_max)
 		s->stats.commit_ns_max = (uint64_t)took_ns;
 	if (rc >= 0 && b->count) {
 		s->stats.batches += commits > 0;
-		s->stats.replays += commits == 0;
+		s->stats.deduplicated_batches += commits == 0;
 	}
 	lock_release(&s->counting);
 	return rc < 0 ? rc : 0;

@@ -65,11 +65,11 @@ struct store_limits {
 };
 
 struct store_stats {
-	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
+	uint64_t bytes, days, batches, deduplicated_batches, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
 	uint64_t hours_expired;			/* from the day being written */
-	uint64_t seconds_expired;		/* from the hour being written */
-	uint64_t stacks_cut;			/* nodes above the limit of a day; they count for their callers */
+	uint64_t partial_hour_evicted_seconds;	/* from the hour being written */
+	uint64_t stacks_truncated;		/* nodes above the limit of a day; they count for their callers */
 	uint64_t free_bytes;			/* free space on the disk, now */
 	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;

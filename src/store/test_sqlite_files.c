@@ -227,7 +227,7 @@ TEST(batches_that_may_come_again_are_known_however_old_they_are)
 	for (uint64_t i = 1; i <= 6; i++)
 		CHECK_INT(append_one(s, i, NOON, "entry=a", "main", 10), 0);
 	store_stats(s, &stats);
-	CHECK_INT(stats.replays, 2);
+	CHECK_INT(stats.deduplicated_batches, 2);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 6 + 4 * 10);
 	CHECK_INT(maintain_at(s, NOON + DAY), 0);
 	store_close(s);

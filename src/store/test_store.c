@@ -350,7 +350,7 @@ TEST(a_redelivered_batch_changes_nothing)
 	CHECK_INT(append_one(f.store, UINT64_MAX, NOON, "entry=a", "main", 1), 0);
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.batches, 2);
-	CHECK_INT(stats.replays, 3);
+	CHECK_INT(stats.deduplicated_batches, 3);
 	reopen(&f);
 	CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
@@ -382,7 +382,7 @@ TEST(a_batch_over_midnight_is_one_batch)
 	CHECK_FOLDED(f.store, midnight, midnight + DAY, "main;after 2");
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.batches, 1);
-	CHECK_INT(stats.replays, 1);
+	CHECK_INT(stats.deduplicated_batches, 1);
 	p = ask(f.store, midnight - DAY, midnight + DAY, NULL, 0, &query_stats);
 	CHECK_INT(query_stats.series, 1);	/* the same series on both days */
 	CHECK_INT(query_stats.samples, 3);

@@ -274,7 +274,7 @@ static void check_stacks_go(void)
 	store_stats(f.store, &after);
 	CHECK(after.bytes <= before.bytes / 2);
 	CHECK(after.hours_expired >= 3 && after.hours_expired <= 4);	/* no more than necessary */
-	CHECK_INT(after.seconds_expired, 0);
+	CHECK_INT(after.partial_hour_evicted_seconds, 0);
 	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), sum / 6 * (6 - after.hours_expired));
 	CHECK(has_stacks(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR, newest));
 	CHECK_INT(store_labels(f.store, &all, &labels, NULL), 0);
@@ -323,9 +323,9 @@ TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
 		store_stats(f.store, &after);
 		CHECK(after.bytes <= before.bytes / 2);
 		CHECK_INT(after.hours_expired, 0);
-		CHECK(after.seconds_expired >= 1200 && after.seconds_expired < 2700);
-		CHECK_INT(ask_sum(f.store, 0, NOON + (int64_t)after.seconds_expired * SECOND), 0);
-		CHECK(after.oldest_ns >= NOON + (int64_t)after.seconds_expired * SECOND);
+		CHECK(after.partial_hour_evicted_seconds >= 1200 && after.partial_hour_evicted_seconds < 2700);
+		CHECK_INT(ask_sum(f.store, 0, NOON + (int64_t)after.partial_hour_evicted_seconds * SECOND), 0);
+		CHECK(after.oldest_ns >= NOON + (int64_t)after.partial_hour_evicted_seconds * SECOND);
 		CHECK(has_stacks(f.store, NOON + HOUR - 600 * SECOND, NOON + HOUR, newest));
 		free(newest);
 		newest = ask_lines(f.store, NOON + HOUR - 60 * SECOND, NOON + HOUR);
@@ -384,7 +384,7 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	pthread_join(thread, NULL);
 	store_stats(f.store, &stats);
 	CHECK(stats.hours_expired >= 3);
-	CHECK_INT(stats.seconds_expired, 0);
+	CHECK_INT(stats.partial_hour_evicted_seconds, 0);
 	CHECK_INT(stats.errors + stats.days_damaged, 0);
 
 	undisturbed = open_store();

@@ -3,3 +3,6 @@ for command in flamegraph collapse convert report callgraph import collect docto
 	strobe $command --help
 	strobe help $command | awk 'length > 80 { print "too long: " $0 }'
 done
+strobe help help | head -n 1
+strobe help run extra
+echo "exit code $?"

@@ -135,7 +135,7 @@ def a_rule_that_is_none_is_refused_with_where_it_stands():
         with open(f'{directory}/c.yaml', 'w') as f:
             f.write('label-from:\n  - pod=env:POD_NAME\n  - node=NODE\n')
         r = subprocess.run([STROBE, 'serve', '-c', f'{directory}/c.yaml'], capture_output=True, text=True)
-        check(r.returncode == 1 and 'c.yaml:' in r.stderr and "'node=NODE'" in r.stderr and 'daemon-env:' in r.stderr, f'{r}')
+        check(r.returncode == 1 and 'c.yaml:' in r.stderr and "invalid 'label-from: node=NODE'; use " in r.stderr and 'daemon-env:' in r.stderr, f'{r}')
 
 
 @test

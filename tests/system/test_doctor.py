@@ -227,7 +227,7 @@ def an_extension_for_another_build_and_one_that_fits():
         with open(f'{d}/strobe.so', 'wb') as f:
             f.write(image.replace(build[0], b'API20010101,'))
         ini = f'{fpm.conf_d}/90-strobe.ini'
-        for value, name, why in ((f'{d}/strobe.so', 'extension-build', 'is built for API20010101'),
+        for value, name, why in ((f'{d}/strobe.so', 'extension-build', 'was built for API20010101'),
                                  (f'{d}/none/strobe.so', 'extension-file', 'which does not exist')):
             with open(f'{d}/conf.d/90-strobe.ini', 'w') as f:
                 f.write(f'extension={value}\n')
@@ -381,7 +381,7 @@ def status(*arguments):
 @test
 def a_command_line_that_is_wrong_is_no_finding():
     for arguments, said in ((('--token-file', '/none'), "cannot open '/none': No such file or directory"),
-                            (('--url', 'ftp://x'), "'ftp://x' is not a daemon's address")):
+                            (('--url', 'ftp://x'), "invalid address 'ftp://x'")):
         done = subprocess.run([STROBE, 'doctor', *arguments], capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and said in done.stderr and not done.stdout, f'{done}')
         check(said in status(*arguments), 'and the same by strobe status')

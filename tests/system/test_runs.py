@@ -93,7 +93,7 @@ def the_same_run_again_is_known_and_another_one_of_its_name_is_dropped_and_count
         s.send(run_message(CALLS, labels('r2'), drops={2: 7}))
         check(wait_for(lambda: counted(d, 'received') == 5 and counted(d, 'queued') == 0), f'{d.status()["runs"]}')
         runs = d.status()['runs']
-        check((runs['stored'], runs['known'], runs['dropped']['conflict']) == (3, 1, 1), f'counted: {runs}')
+        check((runs['stored'], runs['deduplicated'], runs['dropped']['conflict']) == (3, 1, 1), f'counted: {runs}')
         check(runs['dropped_by_senders']['socket_full'] == 7, f'lost before: {runs["dropped_by_senders"]}')
         check(d.status()['sources'][0]['rejected']['bad_label'] == 1, 'an id that cannot be in an address is rejected')
         check(sum(k.startswith('default/') for k in listed(d)) == 1, f'one got a name: {listed(d)}')

@@ -77,13 +77,13 @@ def hup_refuses_what_the_next_start_would_refuse():
         os.chmod(f'{directory}/short', 0o600)
         write_config(config, **given)
         with ConfiguredServer(directory, config) as d:
-            for other, sentence in [({'listen': 'nonsense'}, "invalid --listen 'nonsense'"),
+            for other, sentence in [({'listen': 'nonsense'}, "invalid 'listen: nonsense'"),
                                     ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
-                                    ({'probe-listen': 'zz'}, "invalid --probe-listen 'zz'"),
+                                    ({'probe-listen': 'zz'}, "invalid 'probe-listen: zz'"),
                                     ({'listen': '127.0.0.1:1', 'probe-listen': '127.0.0.1:1'},
                                      "'probe-listen' 127.0.0.1:1 is the address of --listen; give it another port"),
-                                    ({'trusted-proxy': ['junk']}, "'junk' "),
-                                    ({'user-header': 'a b:'}, "'a b:' is not the name of a header"),
+                                    ({'trusted-proxy': ['junk']}, "invalid 'trusted-proxy: junk'; use an IP address"),
+                                    ({'user-header': 'a b:'}, "invalid 'user-header: a b:'; use letters"),
                                     ({'writer': ['me']}, 'names users of a proxy; give its address'),
                                     ({'allow-host': ['a b/']}, 'a b/'),
                                     ({'store': 'junk:x'}, "'junk:x' is not the URL of a store"),
@@ -94,7 +94,8 @@ def hup_refuses_what_the_next_start_would_refuse():
                                     ({'token-file': '/nonexistent'}, "'/nonexistent' does not exist; create it with: openssl rand"),
                                     ({'read-token-file': f'{directory}/short'}, 'the token has 5 characters'),
                                     ({'arclamp': '/nonexistent'}, "cannot open '/nonexistent'")]:
-                place = '' if 'store' in other else f"{config}:1: '{[*other][-1]}'"
+                name = [*other][-1]
+                place = '' if 'store' in other else f"{config}:1: " + (f"invalid '{name}: " if sentence.startswith('invalid') else f"'{name}'")
                 write_config(config, **{**given, **other})
                 d.hup('was not applied: ')
                 check(sentence in d.lines[-1] and place in d.lines[-1], f'{other}: {d.lines[-1]}')

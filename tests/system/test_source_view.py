@@ -251,7 +251,7 @@ def directories_come_from_the_configuration_file_and_must_be_absolute():
             wait_for(lambda: any('source-dir' in line and 'restart' in line for line in daemon.lines))
         write(f'{d}/strobe.yaml', 'source-dir:\n  - app\n')
         r = subprocess.run([STROBE, 'serve', '-c', f'{d}/strobe.yaml', '--store', f'sqlite:{d}/other'], capture_output=True, text=True, timeout=20)
-        check(r.returncode == 1 and re.search(r"strobe\.yaml:2: 'source-dir': 'app' is not an absolute path", r.stderr), r.stderr)
+        check(r.returncode == 1 and re.search(r"strobe\.yaml:2: invalid 'source-dir: app'; use an absolute path", r.stderr), r.stderr)
 
 
 @test

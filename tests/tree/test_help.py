@@ -10,7 +10,6 @@ WIDTH = 80
 
 # Options whose name means something else in another command, each with all its placeholders.
 SEVERAL = {
-    '--by': {'GROUP', 'KEY'},
     '--from': {'FORMAT', 'TIME', 'URL'},
     '--to': {'TIME', 'URL'},
 }
@@ -23,7 +22,7 @@ LETTERS = {
     '-u': {'--url', '--user'},                  # of `strobe record`
 }
 # Options that take a value in some commands only.
-VALUE_OR_FLAG = {'--context': 'stackcollapse-perf.pl has a flag, grep a number', '--pid': 'stackcollapse-perf.pl has a flag, perf record a number'}
+VALUE_OR_FLAG = {'--context': 'stackcollapse-perf.pl has a flag, annotate a number', '--pid': 'stackcollapse-perf.pl has a flag, perf record a number'}
 # Placeholders that another one took the place of.
 FORMER = {'DIRECTORY', 'KEY=VALUE', 'SECONDS', 'LINES', 'MB', 'ROWS', 'WHAT', 'WHICH', 'HOW', 'OUT', 'ADDRESS', 'SOCKET', 'PATTERN'}
 # Placeholders with their meanings: a new one is another meaning, and a meaning has only one.

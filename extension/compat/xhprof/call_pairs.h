@@ -9,8 +9,8 @@
  * The APIs that share this format differ in the names of anything but plain functions; each has a constant with its
  * rules.
  */
-#ifndef STROBE_EDGES_H
-#define STROBE_EDGES_H
+#ifndef STROBE_CALL_PAIRS_H
+#define STROBE_CALL_PAIRS_H
 
 #include "call_tree.h"
 
