@@ -286,7 +286,7 @@ await test('a function that is not of your own code is said to be that, with a w
 	for (const scripts of [true, false]) {
 		const open = await openPage(address, { scripts });
 		await open.waitForFunction(() => document.querySelector('main').textContent.includes('of your own code in the selected profile'));
-		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /look for it/i.test(e.textContent)).click());
+		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /look for it|search all/i.test(e.textContent)).click());
 		await open.waitForFunction(() => !location.href.includes('own') && document.querySelector('section[aria-label="Callers"]')?.textContent.includes('setup'));
 		check(scripts || open.complaints.length === 0, open.complaints);
 		await open.close();
