@@ -275,7 +275,7 @@ await test('functions of one name in several files have pages of their own, and 
 	strobe('flamegraph', '-q', files.twins, '-o', join(folder, 'twins.html'));
 	const file = await newPage(browser);
 	await file.goto(`file://${join(folder, 'twins.html')}#${SETUP_A}`);
-	await file.waitForFunction(() => document.querySelector('.note')?.textContent.includes('of one'));
+	await file.waitForFunction(() => document.querySelector('.note')?.textContent.includes('cover one'));
 	check(!/only/.test(await text(file, 'section[aria-label="Callees"]')));
 	await file.close();
 });
@@ -286,7 +286,7 @@ await test('a function that is not of your own code is said to be that, with a w
 	for (const scripts of [true, false]) {
 		const open = await openPage(address, { scripts });
 		await open.waitForFunction(() => document.querySelector('main').textContent.includes('of your own code in the selected profile'));
-		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /look for it|search all/i.test(e.textContent)).click());
+		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /search all functions/i.test(e.textContent)).click());
 		await open.waitForFunction(() => !location.href.includes('own') && document.querySelector('section[aria-label="Callers"]')?.textContent.includes('setup'));
 		check(scripts || open.complaints.length === 0, open.complaints);
 		await open.close();

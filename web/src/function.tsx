@@ -150,7 +150,7 @@ export function FunctionPage() {
 			{f && <Files name={name} files={f.function.files} />}
 			{f && <Summary f={f} />}
 		</header>
-		{functionFailed.value && <p class="none" role="alert">{format.sentence(functionFailed.value)}{(by || functionFile) && <> <button type="button" onClick={() => change({ by: '', functionFile: '' })}>look for it among all functions</button></>}</p>}
+		{functionFailed.value && <p class="none" role="alert">{format.sentence(functionFailed.value)}{(by || functionFile) && <> <button type="button" onClick={() => change({ by: '', functionFile: '' })}>search all functions</button></>}</p>}
 		<div class="around">
 			<div class="both-edges">{f && <><Edges f={f} edges={f.callers} what="caller" /><Edges f={f} edges={f.callees} what="callee" /></>}</div>
 			<Sandwich />
