@@ -110,7 +110,7 @@ def a_second_collector_on_one_state_directory_says_so_and_ends_with_2():
             second = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', f'{directory}/state', '--from',
                                      f'unix:{directory}/t', '--to', f'sqlite:{directory}/b'],
                                     capture_output=True, text=True, timeout=60)
-            check(second.returncode == 2 and f'process {c.process.pid}' in second.stderr and '--state' in second.stderr,
+            check(second.returncode == 2 and f'(pid {c.process.pid})' in second.stderr and '--state' in second.stderr,
                   f'{second.returncode}: {second.stderr}')
             check(not os.path.exists(f'{directory}/t'), 'it has not taken a socket before')
 
