@@ -33,7 +33,7 @@ static int lock_directory(const char *path, int *ret_fd, struct err *err)
 }
 
 /* Appends the process that listens: not an init that passes the socket on, nor one of another PID namespace. */
-static int another_listens(int fd, const char *path, struct err *err)
+static int set_in_use(int fd, const char *path, struct err *err)
 {
 	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
@@ -62,7 +62,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
 	/* EAGAIN: a daemon is running, but its backlog is full, perhaps because it is stopped. */
 	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 || errno == EAGAIN)
-		return another_listens(fd, path, err);
+		return set_in_use(fd, path, err);
 	if (errno == EPROTOTYPE)
 		return err_set(err, -EADDRINUSE, "another program listens on '%s'; choose another path", path);
 	if (errno != ECONNREFUSED)

@@ -11,10 +11,12 @@
 
 #define EXPORT_REQUEST_BYTES	((size_t)4 << 20)	/* approximate; receivers accept several times as much */
 
-/* The fate of one entry of a request that was accepted in part. */
-enum export_outcome { EXPORT_STORED,
-		      EXPORT_REFUSED,
-		      EXPORT_RETRIED };
+/* The outcome of one entry of a request that was accepted in part. */
+enum export_outcome {
+	EXPORT_STORED,
+	EXPORT_REFUSED,
+	EXPORT_RETRIED,
+};
 
 /* The protocol-specific parts of an exporter. */
 struct export_kind {
@@ -26,9 +28,9 @@ struct export_kind {
 	ssize_t (*write)(const struct exporter *x, const struct batch *b, size_t first, size_t end, struct buf *out,
 			 struct err *err);		/* indices are in the exporter's order */
 	bool (*is_retried)(int status, const struct http_answer *a);
-	/* If an error names the entries that failed, sets the fates of all `n`, which begin as EXPORT_STORED, and returns
+	/* If an error names the entries that failed, sets the outcomes of all `n`, which begin as EXPORT_STORED, and returns
 	 * their number. NULL: errors name none. */
-	size_t (*read_failed)(const struct http_answer *a, size_t n, enum export_outcome *fates);
+	size_t (*read_failed)(const struct http_answer *a, size_t n, enum export_outcome *outcomes);
 	/* Reads the receiver's error message or, with status 200, the number of profiles that it rejected. */
 	uint64_t (*read_answer)(const struct http_answer *a, int status, struct buf *ret_sentence);
 };
@@ -45,7 +47,7 @@ struct exporter {
 	struct refused_series refused;
 	uint32_t *order;			/* entries of the batch in flight, grouped by tenant and, within that, suspects last;
 						 * NULL: no batch */
-	size_t refused_series_at_once;		/* in one request of this batch */
+	size_t suspects_at_once;		/* in one request of this batch */
 	size_t done;				/* entries of `order` that are finished */
 	bool accepted;				/* at least one request of the batch was accepted */
 	unsigned failures;			/* in a row */

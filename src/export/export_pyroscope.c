@@ -30,7 +30,7 @@ static bool push_is_retried(int status, const struct http_answer *a)
 
 /* Since 1.15 Pyroscope stores each series on its own, and joins the errors of the others, mostly with status 500:
  * "push series with index 3 and id … failed: invalid_argument: …; push series with index 7 …". */
-static size_t push_read_failed(const struct http_answer *a, size_t n, enum export_outcome *fates)
+static size_t push_read_failed(const struct http_answer *a, size_t n, enum export_outcome *outcomes)
 {
 	static const char begin[] = "push series with index ", middle[] = " failed: ", refused[] = "invalid_argument";
 	const char *at = a->body.size ? a->body.data : "";
@@ -42,8 +42,8 @@ static size_t push_read_failed(const struct http_answer *a, size_t n, enum expor
 
 		if (index >= n || !why)
 			return 0;
-		count += fates[index] == EXPORT_STORED;
-		fates[index] = strncmp(why + strlen(middle), refused, strlen(refused)) ? EXPORT_RETRIED : EXPORT_REFUSED;
+		count += outcomes[index] == EXPORT_STORED;
+		outcomes[index] = strncmp(why + strlen(middle), refused, strlen(refused)) ? EXPORT_RETRIED : EXPORT_REFUSED;
 	}
 	return count;
 }

@@ -74,7 +74,7 @@ static void order_entries(struct exporter *x, const struct batch *b)
 		list[i] = (struct tenant_entry){ tenant ? tenant : "", refused_series_has(&x->refused, &b->entries[i]), i };
 		suspects += list[i].is_suspect;
 	}
-	x->refused_series_at_once = suspects / SUSPECT_REQUESTS + 1;
+	x->suspects_at_once = suspects / SUSPECT_REQUESTS + 1;
 	qsort(list, b->count, sizeof(*list), compare_tenants);
 	for (uint32_t i = 0; i < b->count; i++)
 		x->order[i] = list[i].entry;
@@ -83,7 +83,7 @@ static void order_entries(struct exporter *x, const struct batch *b)
 /* Returns the number of entries that one request may have. */
 static size_t most_at_once(const struct exporter *x, bool are_suspects)
 {
-	size_t most = are_suspects ? x->refused_series_at_once : SIZE_MAX;
+	size_t most = are_suspects ? x->suspects_at_once : SIZE_MAX;
 
 	return x->at_once && x->at_once < most && clock_monotonic_ns() < x->at_once_end_ns ? x->at_once : most;
 }
@@ -178,32 +178,32 @@ static int retry(struct exporter *x, int status, const struct http_answer *a, co
 
 /* --- Answers --- */
 
-/* Moves the entries of this fate to the front, behind `from`. Returns their number. */
-static size_t move_fate(uint32_t *order, enum export_outcome *fates, size_t from, size_t n, enum export_outcome fate)
+/* Moves the entries of this outcome to the front, behind `from`. Returns their number. */
+static size_t move_outcome(uint32_t *order, enum export_outcome *outcomes, size_t from, size_t n, enum export_outcome outcome)
 {
 	size_t at = from;
 
 	for (size_t i = from; i < n; i++) {
 		uint32_t entry = order[i];
-		enum export_outcome of = fates[i];
+		enum export_outcome of = outcomes[i];
 
-		if (of != fate)
+		if (of != outcome)
 			continue;
 		order[i] = order[at];
-		fates[i] = fates[at];
+		outcomes[i] = outcomes[at];
 		order[at] = entry;
-		fates[at++] = of;
+		outcomes[at++] = of;
 	}
 	return at - from;
 }
 
 /* Sends only those entries again that may be stored later, if the request was accepted in part. */
-static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enum export_outcome *fates, int status,
+static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enum export_outcome *outcomes, int status,
 			const struct http_answer *a, const char *said, struct err *err)
 {
 	uint32_t *order = x->order + x->done;
-	size_t stored = move_fate(order, fates, 0, n, EXPORT_STORED);
-	size_t refused = move_fate(order, fates, stored, n, EXPORT_REFUSED);
+	size_t stored = move_outcome(order, outcomes, 0, n, EXPORT_STORED);
+	size_t refused = move_outcome(order, outcomes, stored, n, EXPORT_REFUSED);
 
 	if (stored)
 		accept(x, b, stored);
@@ -227,10 +227,10 @@ static bool is_of_content(int status)
 static int handle_error(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a,
 			const char *said, struct err *err)
 {
-	_cleanup_(freep) enum export_outcome *fates = xcalloc(n, sizeof(*fates));
+	_cleanup_(freep) enum export_outcome *outcomes = xcalloc(n, sizeof(*outcomes));
 
-	if (x->kind->read_failed && x->kind->read_failed(a, n, fates))
-		return handle_parts(x, b, n, fates, status, a, said, err);
+	if (x->kind->read_failed && x->kind->read_failed(a, n, outcomes))
+		return handle_parts(x, b, n, outcomes, status, a, said, err);
 	if (x->kind->is_retried(status, a))
 		return retry(x, status, a, said, err);
 	x->failures = 0;

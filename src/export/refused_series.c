@@ -8,8 +8,10 @@
 
 #define REFUSED_SERIES_MAX	65536u
 
-enum { CLEARED,
-       SUSPECT };
+enum {
+	CLEARED,
+	SUSPECT,
+};
 
 void refused_series_init(struct refused_series *s)
 {

@@ -174,10 +174,12 @@ void chart_data_json_search(struct json *j, const struct profile *p, const struc
  * its length, as showCall() in web/src/flame/time.ts says. */
 static void move_to_call(struct chart_window *w, const struct chart_call *call, int64_t end)
 {
-	enum { SEEN = 200,
-	       WIDTHS = 30,
-	       LEAST_NS = 100,
-	       ROUNDING = 2 };
+	enum {
+		SEEN = 200,
+		WIDTHS = 30,
+		LEAST_NS = 100,
+		ROUNDING = 2,
+	};
 	int64_t width = w->to_ns - w->from_ns, length = call->end_ns - call->start_ns, middle;
 
 	if (length < (width + SEEN - 1) / SEEN)
