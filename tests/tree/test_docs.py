@@ -53,6 +53,15 @@ def broken_links():
                 yield f'{path}: {link}'
 
 
+def missing_files():
+    """Source files that documents name in backticks. History keeps former names, and CONTRIBUTING writes a new format, tally."""
+    for path in DOCUMENTS:
+        for name in re.findall(r'`((?:[a-z_]+/)+[a-z_0-9]+\.(?:[ch]|py|mjs|tsx?))`', read(path)):
+            places = [os.path.join(ROOT, folder, name) for folder in ('', 'src', 'src/capture', 'extension', 'web', 'web/src')]
+            if path != 'docs/history.md' and 'tally' not in name and not any(map(os.path.exists, places)):
+                yield f'{path}: {name}'
+
+
 def commands():
     """The options of each command by its table, those that --help does not show too."""
     found = {}
@@ -137,6 +146,7 @@ def british_spellings():
 def main():
     told(unlisted_decisions(), 'each decision is in the index of docs/decisions')
     told(list(broken_links()), 'each link of the documents leads to a file and a heading')
+    told(list(missing_files()), 'each source file that the documents name is there')
     told(list(unknown_options()), 'each option that the documents give a command is one of its options')
     told(list(unknown_names()), 'each metric and setting of the documents is in the program')
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
