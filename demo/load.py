@@ -22,6 +22,9 @@ ATTRIBUTE = re.compile(r'\b(name|value)="([^"]*)"')
 TEXT = re.compile(r'<textarea[^>]*\bname="wikitext"[^>]*>(.*?)</textarea>', re.S)
 # DokuWiki's template says in a class which page an answer is: "mode_show", "mode_preview", "mode_conflict".
 MODE = re.compile(r'\bclass="[^"]*\bmode_(\w+)')
+# DokuWiki truncates the file of a cached feed before it writes it, and reads it without its lock, so that of two visitors
+# at a time one may get nothing.
+FEEDS = threading.Lock()
 
 
 class WrongAnswer(Exception):
@@ -140,7 +143,9 @@ class Visitor:
 
     def feed(self):
         mode = self.rnd.choice(['recent', 'list&ns=' + self.rnd.choice(content.SPACES)])
-        self.expect(self.ask('GET', f'/feed.php?mode={mode}'), '<rdf:RDF', 500)
+        with FEEDS:
+            answer = self.ask('GET', f'/feed.php?mode={mode}')
+        self.expect(answer, '<rdf:RDF', 500)
 
     def export(self):
         page = self.rnd.choice(self.ids)
