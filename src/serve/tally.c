@@ -4,8 +4,11 @@
 
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TRIES	1000u
+#define TRIES_AT_ONCE	100u
+#define PAUSE_US	1000u	/* between later ones, since the other thread may have lost its processor halfway */
 #define NUMBERS	5u
 
 /* The first number is the sum of the others. */
@@ -33,7 +36,10 @@ static void tally(_Atomic uint64_t *const *from, uint64_t *v)
 		read_all(from, again);
 		if (!memcmp(v, again, sizeof(again)) && adds_up(v))
 			return;
-		sched_yield();
+		if (i < TRIES_AT_ONCE)
+			sched_yield();
+		else
+			usleep(PAUSE_US);
 	}
 }
 

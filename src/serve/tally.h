@@ -1,7 +1,7 @@
 /* tally.h: consistent snapshots of counters that other threads increment.
  *
  * Each counter is correct by itself, but a sample increments several of them one after another. They are read until
- * none has changed in between and they add up, which usually succeeds at once. After several attempts the last values
+ * none has changed in between and they add up, which usually succeeds at once. After a second the last values
  * are returned unchanged, so that a wrong sum would be noticed. */
 #ifndef SERVE_TALLY_H
 #define SERVE_TALLY_H

@@ -1,0 +1,44 @@
+/* test_tally.c: counters are read while another thread is halfway through changing them. */
+
+#include "tally.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* A thread that has lost its processor between two counters. */
+static void *finish_late(void *data)
+{
+	struct collector_counters *n = data;
+
+	usleep(100 * 1000);
+	n->samples_queued++;
+	return NULL;
+}
+
+TEST(a_thread_that_is_halfway_is_waited_for)
+{
+	static struct collector_counters n = { .samples_received = 7, .samples_stored = 2, .samples_queued = 3, .samples_dropped_queue = 1 };
+	struct collector_tally t;
+	pthread_t thread;
+
+	CHECK_INT(pthread_create(&thread, NULL, finish_late, &n), 0);
+	t = tally_collector(&n);
+	pthread_join(thread, NULL);
+	CHECK_INT(t.received, 7);
+	CHECK_INT(t.stored, 2);
+	CHECK_INT(t.queued, 4);
+	CHECK_INT(t.dropped_queue, 1);
+}
+
+TEST(a_sum_that_stays_wrong_is_shown_as_it_is)
+{
+	static struct sink_counters n = { .samples_handed = 7, .samples_stored = 2 };
+	struct sink_tally t = tally_sink(&n);
+
+	CHECK_INT(t.handed, 7);
+	CHECK_INT(t.stored, 2);
+	CHECK_INT(t.queued, 0);
+}
+
+TEST_MAIN()
