@@ -199,6 +199,22 @@ void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t)
 	}
 }
 
+bool collector_forget(struct collector *c, struct source *s)
+{
+	struct redeliverable **p = &c->redeliverable, *t;
+
+	while ((t = *p) && t->source != s)
+		p = &t->next;
+	if (t)
+		ack_tokens_forget_replays(c, t);
+	if (s->batches || (t && (t->open || t->unconfirmed)))
+		return false;
+	if (t)
+		*p = t->next;
+	free(t);
+	return true;
+}
+
 void ack_tokens_free_first(struct collector *c)
 {
 	struct redeliverable *t = c->redeliverable;

@@ -29,7 +29,7 @@ void collector_default_options(struct collector_options *o)
 
 /* --- Outcomes of batches and runs, under the lock --- */
 
-static void wake(struct collector *c)
+void collector_wake(struct collector *c)
 {
 	uint64_t one = 1;
 
@@ -61,7 +61,7 @@ static void batch_done(struct collector *c, struct open_batch *b)
 	b->next = NULL;
 	*c->last_done = b;
 	c->last_done = &b->next;
-	wake(c);
+	collector_wake(c);
 }
 
 void collector_batch_finished(struct collector *c, struct open_batch *b)
@@ -277,7 +277,7 @@ void collector_close_batch(struct collector *c, struct open_batch *b)
 	b->next = NULL;
 	*c->last_closing = b;
 	c->last_closing = &b->next;
-	wake(c);
+	collector_wake(c);
 }
 
 static void close_all(struct collector *c)
@@ -320,7 +320,7 @@ static void woken(struct watch *w, uint32_t events)
 		finish_done(c);
 	/* Merges a little at a time, so that senders need not wait. */
 	if (continue_closing(c, MERGE_BYTES))
-		wake(c);
+		collector_wake(c);
 	collector_reap(c);
 }
 

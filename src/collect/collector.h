@@ -139,8 +139,7 @@ typedef void sink_closed_fn(void *data, const struct sink_leftover *left);
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct sink_worker **ret, struct err *err);
 void collector_remove_sink(struct collector *c, struct sink_worker *o, sink_closed_fn *closed, void *data);
 
-/* While held, removed sinks are not closed. A restored sink is active again, with its queue. */
-void collector_hold_removed(struct collector *c, bool hold);
+/* Makes a removed sink that is not closed yet active again, with its queue. */
 void collector_restore_sink(struct collector *c, struct sink_worker *o);
 
 /* Takes over queue_bytes, max_series and max_label_values; no other option can change. */
@@ -163,8 +162,8 @@ struct collector *collector_free(struct collector *c);
 
 const struct collector_counters *collector_counters(const struct collector *c);
 size_t collector_sink_count(const struct collector *c);			/* active ones */
-struct sink_worker *collector_sink(const struct collector *c, size_t i);	/* the first ones are those of
-										 * collector_new, in order */
+struct sink_worker *collector_sink(const struct collector *c, size_t i);	/* before the first change those
+										 * of collector_new, in order */
 const struct sink_counters *sink_worker_counters(const struct sink_worker *o);	/* also of a removed sink */
 
 #endif

@@ -30,7 +30,7 @@ struct sink_worker {
 	char *url;
 	struct sink_counters counters;
 	pthread_t thread;
-	bool has_thread;			/* if not, the slot is free */
+	bool has_thread;			/* if not, the slot is free; the loop's thread only */
 	int64_t next_rejected_log_ns;			/* this and the next members belong to the sink's thread */
 	bool logged_conflict;
 	int64_t maintained_ns;			/* time of the last maintenance, monotonic */
@@ -40,13 +40,13 @@ struct sink_worker {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is committing the first */
-	bool removed;
+	bool removed;				/* changed by the loop's thread, which reads it without the lock */
 	int64_t progress_ns;			/* monotonic: the last success, or the removal if that was later */
 	bool given_up;				/* it was removed, fails, and has made no progress for too long */
+	bool ending;				/* set by the loop's thread, since a drained sink may be restored until then */
 	sink_closed_fn *closed;			/* called in the loop's thread after a removed sink's worker has ended */
 	void *closed_data;
 	struct sink_leftover left;		/* the loop's thread only */
-	_Atomic bool has_ended;			/* set by its thread, without the lock */
 };
 
 /* Input with ack tokens of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
@@ -94,13 +94,14 @@ struct collector {
 	pthread_cond_t changed;
 	struct open_batch *done, **last_done;	/* all sinks are done with them, but they are not acknowledged yet */
 	bool flushing, stopping;
-	bool holding;				/* removed sinks are not closed */
 	bool paused;				/* a flush has timed out: no commit begins until new input arrives */
 	bool has_lock;
 };
 
 /* Waits for a change or the time (monotonic; 0 is for ever), under the lock. */
 void collector_wait(struct collector *c, int64_t until_ns);
+
+void collector_wake(struct collector *c);	/* wakes the loop; any thread */
 
 /* Called when a sink has finished it; under the lock. */
 void collector_batch_finished(struct collector *c, struct open_batch *b);
@@ -114,8 +115,7 @@ uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* checks the identity in collector.h; the
 									 * loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
-void collector_set_max_open_batches(struct collector *c, uint64_t n);	/* for tests: instead of COLLECTOR_OPEN_BATCHES */
-void collector_reap(struct collector *c);	/* frees sink workers that have ended */
+void collector_reap(struct collector *c);	/* ends and frees the workers of drained sinks */
 void collector_hand_to_sinks(struct collector *c, struct open_batch *b);	/* to all active ones; under the
 										 * lock */
 bool collector_hand_run(struct collector *c, struct open_run *r);		/* to sinks that take runs; false:
@@ -141,7 +141,9 @@ void ack_tokens_free_first(struct collector *c);
 /* --- sink_worker.c --- */
 
 int sink_worker_start(struct sink_worker *o, struct collector *c, const struct collector_sink *sink, struct err *err);
-void sink_worker_join(struct sink_worker *o);		/* `stopping` is set */
+void sink_worker_join(struct sink_worker *o);		/* `stopping` or `ending` is set */
+bool sink_worker_end_if_drained(struct sink_worker *o);	/* ends its thread if it was removed, and its queue is stored or
+							 * given up; the loop's thread */
 void sink_worker_done(struct sink_worker *o);		/* frees its queues and the slot, and calls `closed` */
 
 /* Under the lock. */

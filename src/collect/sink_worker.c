@@ -374,29 +374,34 @@ static void wait_to_retry(struct collector *c)
 		collector_wait(c, until);
 }
 
+bool sink_worker_is_busy(const struct sink_worker *o)
+{
+	return o->first || o->first_run;
+}
+
 /* A removed sink that is merely slow is not given up. */
 static bool has_drain_stalled(const struct sink_worker *o)
 {
-	const struct collector *c = o->collector;
-
-	return o->removed && !c->holding && clock_monotonic_ns() - o->progress_ns >= c->options.drain_ns;
+	return o->removed && clock_monotonic_ns() - o->progress_ns >= o->collector->options.drain_ns;
 }
 
-static bool is_over(const struct sink_worker *o)
+static bool is_drained(const struct sink_worker *o)
 {
-	return o->removed && !o->collector->holding && (o->given_up || !sink_worker_is_busy(o));
+	return o->removed && (o->given_up || !sink_worker_is_busy(o));
 }
 
 static void *empty_queues(void *data)
 {
 	struct sink_worker *o = data;
 	struct collector *c = o->collector;
-	uint64_t one = 1;
 
 	lock_take(&c->lock);
-	while (!c->stopping && !is_over(o)) {
-		/* Checked first, since on a full disk the queue is never empty. */
-		if (is_maintenance_due(o)) {
+	while (!c->stopping && !o->ending) {
+		if (is_drained(o)) {
+			collector_wake(c);
+			collector_wait(c, 0);
+		/* Checked before the queue, which is never empty on a full disk. */
+		} else if (is_maintenance_due(o)) {
 			maintain(o);
 		} else if ((o->first || o->first_run) && !c->paused) {
 			/* Batches and runs take turns, so that a failure of one does not block the other. */
@@ -413,10 +418,7 @@ static void *empty_queues(void *data)
 			collector_wait(c, next_maintenance(o));
 		}
 	}
-	o->has_ended = o->removed;
 	lock_release(&c->lock);
-	if (write(c->wake_fd, &one, sizeof(one)) != sizeof(one))
-		log_debug("the loop is awake already");
 	return NULL;
 }
 
@@ -448,9 +450,18 @@ void sink_worker_join(struct sink_worker *o)
 	o->has_thread = false;
 }
 
-bool sink_worker_is_busy(const struct sink_worker *o)
+bool sink_worker_end_if_drained(struct sink_worker *o)
 {
-	return o->first || o->first_run;
+	if (!o->has_thread || !o->removed)
+		return false;
+	lock_take(&o->collector->lock);
+	o->ending = is_drained(o);
+	if (o->ending)
+		pthread_cond_broadcast(&o->collector->changed);
+	lock_release(&o->collector->lock);
+	if (o->ending)
+		sink_worker_join(o);
+	return o->ending;
 }
 
 static void free_if_over(struct open_batch *b)

@@ -588,7 +588,7 @@ TEST(sources_wait_while_too_many_batches_are_in_flight)
 	struct fixture f;
 
 	start(&f);
-	collector_set_max_open_batches(f.c, 3);
+	f.c->max_open_batches = 3;
 	r = collector_receiver(f.c);
 	set_fails(&f.sinks[0], true);
 	for (uint64_t i = 1; i <= 3; i++) {

@@ -340,12 +340,13 @@ static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
 	struct collector_sink first = port(f, 0, false), second = port(f, 1, false);
 	uint8_t bytes[4096];
 	size_t n = test_message_write(&(struct test_message){ .run = true, .samples = 5 }, bytes, sizeof(bytes));
+	struct sink_worker *failing;
 
 	start_draining_for(f, NS_PER_SECOND / 2);
 	first.commit_runs = commit_runs;
 	second.commit_runs = takes_runs ? commit_runs : NULL;
 	f->sinks[0].fails = true;
-	add(f, &first);
+	failing = add(f, &first);
 	collector_remove_sink(f->c, collector_sink(f->c, 0), closed, &f->sinks[2]);	/* the one of start(), which takes no runs */
 	CHECK_SOON(f, f->sinks[2].gone == 1);
 	if (!later)
@@ -353,7 +354,7 @@ static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
 	CHECK_INT(source_message(&f->sources[0], (struct message_metadata){ 0 }, bytes, n), STROBE_WIRE_OK);
 	if (later)
 		add(f, &second);
-	collector_remove_sink(f->c, collector_sink(f->c, 0), closed, &f->sinks[0]);
+	collector_remove_sink(f->c, failing, closed, &f->sinks[0]);
 	CHECK_SOON(f, f->sinks[0].gone == 1 && collector_counters(f->c)->runs_queued == 0);
 	CHECK_INT(f->sinks[0].left, 1);
 }
@@ -409,6 +410,16 @@ TEST(a_removed_sink_that_makes_progress_is_not_given_up)
 	finish(&f);
 }
 
+static bool is_given_up(struct collector *c, const struct sink_worker *o)
+{
+	bool given_up;
+
+	lock_take(&c->lock);
+	given_up = o->given_up;
+	lock_release(&c->lock);
+	return given_up;
+}
+
 TEST(a_removed_sink_is_restored_with_its_queue)
 {
 	const struct collector_counters *n;
@@ -424,11 +435,9 @@ TEST(a_removed_sink_is_restored_with_its_queue)
 	for (unsigned i = 0; i < 2 * COLLECTOR_SINKS; i++) {
 		collector_remove_sink(f.c, o, closed, &f.sinks[0]);
 		CHECK_INT(collector_sink_count(f.c), 1);
-		collector_hold_removed(f.c, true);
 		collector_restore_sink(f.c, o);
-		collector_hold_removed(f.c, false);
 		CHECK_INT(collector_sink_count(f.c), 2);
-		CHECK_STR(collector_sink(f.c, 1)->url, "test:0");
+		CHECK_STR(collector_sink(f.c, 0)->url, "test:0");
 		CHECK(n->failing);
 	}
 	send_line(&f, 0, 8);
@@ -440,30 +449,31 @@ TEST(a_removed_sink_is_restored_with_its_queue)
 	CHECK_INT(f.sinks[0].gone, 0);
 }
 
-/* Not even with an empty queue, or after it has failed for too long. */
-TEST(a_removed_sink_that_is_held_is_not_closed)
+/* Also with an empty queue, or after it has failed for too long. */
+TEST(a_removed_sink_can_be_restored_until_the_loop_closes_it)
 {
-	struct sink_worker *third;
+	struct sink_worker *first, *third;
 	struct fixture f;
 
 	start_draining_for(&f, 1);
 	add_sink(&f, 1);
 	add_sink(&f, 2);
+	first = collector_sink(f.c, 0);
 	third = collector_sink(f.c, 2);
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
 	CHECK_SOON(&f, f.sinks[2].samples == 1);
-	collector_hold_removed(f.c, true);
-	collector_remove_sink(f.c, collector_sink(f.c, 0), closed, &f.sinks[0]);
+	collector_remove_sink(f.c, first, closed, &f.sinks[0]);
 	collector_remove_sink(f.c, third, closed, &f.sinks[2]);
-	run(&f, 3 * NS_PER_SECOND / 2);
-	CHECK_INT(f.sinks[0].gone + f.sinks[2].gone, 0);
+	while (!is_given_up(f.c, first))
+		usleep(1000);
+	collector_restore_sink(f.c, first);
 	collector_restore_sink(f.c, third);
-	collector_hold_removed(f.c, false);
-	CHECK_SOON(&f, f.sinks[0].gone == 1);
 	send_line(&f, 0, 0);
 	CHECK_SOON(&f, f.sinks[2].samples == 2);
-	CHECK_INT(f.sinks[2].gone, 0);
+	f.sinks[0].fails = false;
+	CHECK_SOON(&f, f.sinks[0].samples == 2);
+	CHECK_INT(f.sinks[0].gone + f.sinks[2].gone, 0);
 	finish(&f);
 }
 

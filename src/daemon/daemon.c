@@ -490,20 +490,12 @@ static int log_totals(const struct daemon *d, struct err *err)
 	return 0;
 }
 
-static void remove_all(struct daemon *d, enum feed_kind kind)
-{
-	struct feed *f;
-
-	FEEDS_WHILE_ANY(f, &d->feeds, kind, FEED_ANY)
-		feeds_remove(f);
-}
-
 static void free_all(struct daemon *d)
 {
-	remove_all(d, FEED_SOURCE);
+	feeds_remove_all(&d->feeds, FEED_SOURCE, FEED_ANY);
 	d->pushes = source_close(d->pushes);
 	d->collector = collector_free(d->collector);	/* reports sinks being closed */
-	remove_all(d, FEED_SINK);
+	feeds_remove_all(&d->feeds, FEED_SINK, FEED_ANY);
 	feeds_done(&d->feeds);
 	d->peer_labels = peer_labels_free(d->peer_labels);
 	if (d->loop) {

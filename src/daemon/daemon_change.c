@@ -3,7 +3,6 @@
 
 #include "daemon_private.h"
 
-#include "buf.h"
 #include "log.h"
 #include "notify.h"
 
@@ -22,14 +21,9 @@ static void mark_wanted(struct daemon *d, const struct daemon_options *n)
 
 static void undo(struct daemon *d)
 {
-	for (size_t i = d->feeds.count; i-- > 0;) {
-		struct feed *f = d->feeds.items[i];
-
-		if (f->state == FEED_OPENED)
-			feeds_remove(f);
-		else
-			f->wanted = f->state == FEED_IN_USE;
-	}
+	feeds_remove_all(&d->feeds, FEED_SOURCE, FEED_OPENED);
+	feeds_remove_all(&d->feeds, FEED_SINK, FEED_OPENED);
+	mark_wanted(d, &d->options);
 }
 
 /* --- New sources and sinks --- */
@@ -61,19 +55,13 @@ static bool has_predecessor(const struct feed *f)
 /* Warns of a typo that replaces a working source. In other cases the source itself logs that it waits. */
 static void warn_if_awaited(const struct feed *f)
 {
-	_cleanup_(buf_done) struct buf replaced = { 0 };
 	struct feed *other;
 
-	buf_init(&replaced);
 	FEEDS_EACH(other, f->list, FEED_SOURCE, FEED_IN_USE)
-	{
-		if (!other->wanted && other->source->ops == f->source->ops)
-			buf_printf(&replaced, "%s%s", replaced.size ? ", " : "", other->source->url);
-	}
-	if (f->source->awaited && replaced.size)
+	if (f->source->awaited && !other->wanted && other->source->ops == f->source->ops)
 		log_warning("%s replaces %s, but '%s' cannot be read (%s); retrying. If the path is wrong, correct it and send SIGHUP "
 			    "again",
-			    f->source->url, replaced.data, f->source->awaited, strerror(f->source->awaited_errno));
+			    f->source->url, other->source->url, f->source->awaited, strerror(f->source->awaited_errno));
 }
 
 /* A source with a predecessor is opened again once that one is closed. */
@@ -185,11 +173,9 @@ void daemon_reload(struct daemon *d)
 	int r;
 
 	notify_send("RELOADING=1");
-	collector_hold_removed(d->collector, true);
 	r = d->options.reload(&n, &err);
 	if (r >= 0)
 		r = change(d, &n, &err);
-	collector_hold_removed(d->collector, false);
 	if (r < 0)
 		d->options.locate(&err);
 	d->options.reloaded(r >= 0);

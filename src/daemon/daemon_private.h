@@ -89,7 +89,7 @@ void daemon_close_drained_sources(struct daemon *d);
 /* --- sink_drain.c --- */
 
 void daemon_drain_sink(struct daemon *d, struct feed *f);	/* closes it when the collector is done with it */
-void daemon_restore_sink(struct daemon *d, struct feed *f);	/* a draining one, while the collector holds them */
+void daemon_restore_sink(struct daemon *d, struct feed *f);	/* a draining one */
 void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each draining sink */
 
 #endif

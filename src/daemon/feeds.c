@@ -60,6 +60,14 @@ struct feed *feeds_next(const struct feeds *l, size_t *at, enum feed_kind kind, 
 	return NULL;
 }
 
+void feeds_remove_all(struct feeds *l, enum feed_kind kind, unsigned states)
+{
+	struct feed *f;
+
+	FEEDS_WHILE_ANY(f, l, kind, states)
+	feeds_remove(f);
+}
+
 size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states)
 {
 	struct feed *f;

@@ -44,6 +44,7 @@ struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given);
 void feeds_take_out(struct feed *f);
 struct feed *feed_close(struct feed *f);	/* `f` is in no list; returns NULL */
 void feeds_remove(struct feed *f);		/* takes out and closes */
+void feeds_remove_all(struct feeds *l, enum feed_kind kind, unsigned states);
 void feeds_done(struct feeds *l);		/* the list is empty */
 
 /* Returns the next feed from *at on of that kind and of one of those states, and moves *at behind it; NULL at the end. */
