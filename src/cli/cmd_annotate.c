@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "root", "DIR", &root,
 	  "Root of source files, such as /proc/PID/root." },
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column to show (default: the first one).",
-	  "Such as samples, cpu_ns or off_cpu_ns. Alias: --metric." },
+	  "Columns are values such as samples, cpu_ns or off_cpu_ns. Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },

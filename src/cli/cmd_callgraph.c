@@ -31,12 +31,12 @@ static int64_t began_ns;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE: .svg, .svgz, .png, .pdf, .dot, or -.",
-	  "- is standard output, which gets SVG." },
+	  "The suffix selects the format. With - SVG goes to standard output." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
-	  "Such as samples or cpu_ns. Alias: --metric." },
+	  "Columns are values such as samples or cpu_ns. Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
@@ -48,9 +48,9 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "function", "FUNCTION", &function, "Only stacks through FUNCTION: name, or unique part.",
 	  "The part may be a regular expression that matches only one name." },
 	{ OPTION_STRING, 0, "by", "GROUP", &by, "Group by function (default), class, file, line, ...",
-	  "Or by namespace, package or own; see strobe-report(1)." },
+	  "The others are namespace, package and own; strobe-report(1) describes them." },
 	{ OPTION_STRING, 0, "seconds", "DURATION", &limit_text,
-	  "Time limit, kept by drawing less (default: 2s).", "Such as 10 (seconds) or 500ms." },
+	  "Time limit, kept by drawing less (default: 2s).", "A number without a unit is in seconds; 500ms is half a second." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ 0 }

@@ -20,13 +20,13 @@ static bool no_lines, quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name, "Output format (default: by the suffix of -o).",
-	  "One of the above." },
+	  "FORMAT is one of the formats listed above." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE (default: -, standard output).",
 	  "Files named .gz or .zst are compressed." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Write only this column (default: all that fit).",
-	  "Such as samples or cpu_ns. Alias: --metric." },
+	  "Columns are values such as samples or cpu_ns. Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines, "Leave out executed lines.",
 	  "Files of strobe, pprof, speedscope and callgrind can hold them." },

@@ -23,15 +23,15 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "source", "NAME", &source, "Source (default: from profile or file name).",
-	  "1 to 64 letters, digits, '.', '_' or '-'." },
+	  "SOURCE has 1 to 64 letters, digits, '.', '_' or '-'." },
 	{ OPTION_STRING, 0, "id", "ID", &id, "Run ID (default: from profile or file name).",
-	  "Only for a single file. The last resort is a hash of the content." },
+	  "It can only be given for a single file. If neither has an ID, it is a hash of the content." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "Display name of the run." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "URL of the profiled request." },
 	{ OPTION_LIST, 0, "label", "LABEL=VALUE", &labels, "Label to filter by; repeatable." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "store", "URL", &store_url, "Store to write to (default: that of strobe serve).",
-	  "sqlite:DIR or clickhouse://…" },
+	  "URL is sqlite:DIR or clickhouse://…" },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print only the stored runs, and errors." },
 	{ 0 }
 };

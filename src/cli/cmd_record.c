@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "all-files", NULL, &all_files,
 	  "With --file-io: sockets, pipes, anonymous files too." },
 	{ OPTION_FLAG, 0, "distr", NULL, &distribution, "Also print a histogram of durations.",
-	  "Of waits with --off-cpu and --wall, of calls with --file-io." },
+	  "It shows waits with --off-cpu and --wall, and calls with --file-io." },
 	{ OPTION_STRING, 0, "min", "DURATION", &minimum_text,
 	  "Leave out waits and calls shorter than DURATION." },
 	{ OPTION_FLAG, 0, "idle", NULL, &idle, "Keep waits outside functions, such as idle workers." },

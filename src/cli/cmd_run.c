@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling." },
 	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart, "With --trace: also record each call, in order.",
-	  "Up to 1,000,000 calls (strobe.trace_chart_calls)." },
+	  "The limit is 1,000,000 calls (strobe.trace_chart_calls)." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output, "Output, such as x.svg (default: profile.strobe).",
 	  "The suffix selects the format: .strobe, a picture (.svg, .html) or a format of `strobe convert`." },
 	{ OPTION_INT, 'n', "rows", "N", &rows, "Rows of the function table (default: 10; 0: all)." },

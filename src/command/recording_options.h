@@ -19,7 +19,7 @@ struct target_options {
 	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; repeatable." },						\
 	{ OPTION_STRING, 'P', "pattern", "REGEX", &(t).pattern,									\
 	  "Processes whose command line matches, new ones too.",								\
-	  "An extended regular expression." },											\
+	  "REGEX is an extended regular expression." },										\
 	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
 	{ OPTION_LIST, 0, "cgroup", "CGROUP", &(t).cgroups,									\
 	  "Processes in this cgroup (v2) and below; repeatable." },								\

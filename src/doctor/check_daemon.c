@@ -271,7 +271,7 @@ bool doctor_socket(struct findings *f, const char *path, const struct daemon_uni
 			     "the socket does not exist%s", daemon_answers ? ": it was removed while the daemon was running" : "");
 		break;
 	case ECONNREFUSED:
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, start, "the socket is there, but no daemon listens on it any more");
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, start, "the socket exists, but no daemon listens on it");
 		break;
 	case EAGAIN:
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, restart,
