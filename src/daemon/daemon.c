@@ -123,8 +123,7 @@ static int open_collector(struct daemon *d, struct err *err)
 	if ((r = collector_new(ports, n, &options, d->loop, &d->collector, err)) < 0)
 		return r;
 	n = 0;
-	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_OPENED)
-	{
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_OPENED) {
 		f->worker = collector_sink(d->collector, n++);
 		f->state = FEED_IN_USE;
 	}
@@ -138,8 +137,7 @@ static bool all_have_ended(const struct daemon *d)
 	struct feed *f;
 	size_t n = 0;
 
-	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_OPENED | FEED_IN_USE)
-	{
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_OPENED | FEED_IN_USE) {
 		if (!f->ended)
 			return false;
 		n++;
@@ -162,8 +160,7 @@ static void source_ended(void *data, struct source *s)
 	struct daemon *d = data;
 	struct feed *f;
 
-	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY)
-	{
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY) {
 		f->ended |= f->source == s;
 	}
 	daemon_stop_at_eof(d);
@@ -215,9 +212,9 @@ static struct shown *shown_now(const struct daemon *d)
 	if (d->pushes)
 		s->sources[s->source_count++] = d->pushes;
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	s->sinks[s->sink_count++] = shown_sink(f);
+		s->sinks[s->sink_count++] = shown_sink(f);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_DRAINING)
-	s->sinks[s->sink_count++] = shown_sink(f);
+		s->sinks[s->sink_count++] = shown_sink(f);
 	return s;
 }
 
@@ -404,8 +401,7 @@ static void log_ready(const struct daemon *d)
 		buf_printf(&b, "%s%s", b.size ? ", " : "", f->source->url);
 	if (!b.size)
 		buf_puts(&b, "pushes only");
-	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	{
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE) {
 		buf_printf(&b, "%s%s", separator, f->sink->url);
 		separator = ", ";
 	}
@@ -456,7 +452,7 @@ static int report_unstored(const struct daemon *d, struct err *err)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	warn_of_unstored(f);
+		warn_of_unstored(f);
 	if (unstored)
 		return err_set(err, -EIO, "%llu %s could not be stored before shutdown; see the warnings above",
 			       (unsigned long long)unstored, unstored == 1 ? "sample or run" : "samples or runs");

@@ -14,9 +14,9 @@ static void mark_wanted(struct daemon *d, const struct daemon_options *n)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
-	f->wanted = feeds_has_url(n->sources, n->source_count, f->given);
+		f->wanted = feeds_has_url(n->sources, n->source_count, f->given);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE | FEED_DRAINING)
-	f->wanted = f->is_page || feeds_has_url(n->sinks, n->sink_count, f->given);
+		f->wanted = f->is_page || feeds_has_url(n->sinks, n->sink_count, f->given);
 }
 
 static void undo(struct daemon *d)
@@ -47,8 +47,8 @@ static bool has_predecessor(const struct feed *f)
 	struct feed *other;
 
 	FEEDS_EACH(other, f->list, FEED_SOURCE, FEED_UNWANTED)
-	if (strcmp(source_identity(other->source), source_identity(f->source)) == 0)
-		return source_acknowledges(f->given);
+		if (strcmp(source_identity(other->source), source_identity(f->source)) == 0)
+			return source_acknowledges(f->given);
 	return false;
 }
 
@@ -58,10 +58,10 @@ static void warn_if_awaited(const struct feed *f)
 	struct feed *other;
 
 	FEEDS_EACH(other, f->list, FEED_SOURCE, FEED_IN_USE)
-	if (f->source->awaited && !other->wanted && other->source->ops == f->source->ops)
-		log_warning("%s replaces %s, but '%s' cannot be read (%s); retrying. If the path is wrong, correct it and send SIGHUP "
-			    "again",
-			    f->source->url, other->source->url, f->source->awaited, strerror(f->source->awaited_errno));
+		if (f->source->awaited && !other->wanted && other->source->ops == f->source->ops)
+			log_warning("%s replaces %s, but '%s' cannot be read (%s); retrying. If the path is wrong, correct it and send SIGHUP "
+				    "again",
+				    f->source->url, other->source->url, f->source->awaited, strerror(f->source->awaited_errno));
 }
 
 /* A source with a predecessor is opened again once that one is closed. */
@@ -81,12 +81,12 @@ static void use_wanted(struct daemon *d)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_DRAINING)
-	if (f->wanted)
-		daemon_restore_sink(d, f);
+		if (f->wanted)
+			daemon_restore_sink(d, f);
 	FEEDS_WHILE_ANY(f, &d->feeds, FEED_SINK, FEED_OPENED)
-	use_sink(d, f);
+		use_sink(d, f);
 	FEEDS_WHILE_ANY(f, &d->feeds, FEED_SOURCE, FEED_OPENED)
-	use_source(f);
+		use_source(f);
 }
 
 /* --- Removed sources and sinks --- */
@@ -97,13 +97,13 @@ static void drain_unwanted(struct daemon *d)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	if (!f->wanted)
-		daemon_drain_sink(d, f);
+		if (!f->wanted)
+			daemon_drain_sink(d, f);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_UNWANTED)
-	f->state = FEED_DRAINING;
+		f->state = FEED_DRAINING;
 	daemon_update_shown(d);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_DRAINING)
-	source_stop(f->source);
+		source_stop(f->source);
 }
 
 /* Opens sources whose predecessors are closed now. */

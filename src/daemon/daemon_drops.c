@@ -72,7 +72,7 @@ void daemon_report_drops(struct daemon *d, bool is_end)
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
 		note_source(&d->drops, f->source);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-	note_sink(&d->drops, f->sink, sink_worker_counters(f->worker), sinks == 1);
+		note_sink(&d->drops, f->sink, sink_worker_counters(f->worker), sinks == 1);
 	if (drop_report_line(&d->drops, now, &line))
 		log_warning("%s", line.data);
 }

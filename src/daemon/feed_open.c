@@ -16,8 +16,7 @@ static int check_input(const struct feeds *l, const char *url, struct err *err)
 {
 	struct feed *f;
 
-	FEEDS_EACH(f, l, FEED_SOURCE, FEED_ANY)
-	{
+	FEEDS_EACH(f, l, FEED_SOURCE, FEED_ANY) {
 		bool is_same = source_same_input(f->given, url);
 
 		if (f->wanted && is_same)
@@ -43,10 +42,10 @@ static int check_identity(const struct feeds *l, const struct source *s, struct 
 	struct feed *f;
 
 	FEEDS_EACH(f, l, FEED_SOURCE, FEED_WANTED)
-	if (strcmp(source_identity(f->source), source_identity(s)) == 0)
-		return err_set(err, -EEXIST, "%s is already read, perhaps with other parameters; remove "
-					     "one of them",
-			       s->url);
+		if (strcmp(source_identity(f->source), source_identity(s)) == 0)
+			return err_set(err, -EEXIST, "%s is already read, perhaps with other parameters; remove "
+						     "one of them",
+				       s->url);
 	return 0;
 }
 
@@ -154,7 +153,7 @@ static int too_many_with_removed(const struct feeds *l, struct err *err)
 
 	buf_init(&removed);
 	FEEDS_EACH(f, l, FEED_SINK, FEED_UNWANTED)
-	buf_printf(&removed, "%s%s", removed.size ? ", " : "", f->sink->url);
+		buf_printf(&removed, "%s%s", removed.size ? ", " : "", f->sink->url);
 	return err_set(err, -E2BIG, "there are more than %u sinks, including removed ones whose queues are not stored yet (%.600s); send "
 				    "SIGHUP again once the log reports one of them closed",
 		       COLLECTOR_SINKS, removed.data ? removed.data : "");

@@ -65,7 +65,7 @@ void feeds_remove_all(struct feeds *l, enum feed_kind kind, unsigned states)
 	struct feed *f;
 
 	FEEDS_WHILE_ANY(f, l, kind, states)
-	feeds_remove(f);
+		feeds_remove(f);
 }
 
 size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states)
@@ -138,7 +138,7 @@ struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, unsigned sta
 	struct feed *f;
 
 	FEEDS_EACH(f, l, kind, states)
-	if (feeds_same_url(f->given, url))
-		return f;
+		if (feeds_same_url(f->given, url))
+			return f;
 	return NULL;
 }

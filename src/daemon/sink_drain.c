@@ -41,8 +41,8 @@ void daemon_warn_of_failing_removed(struct daemon *d)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_DRAINING)
-	if (!f->warned && queued(f) && is_failing(f))
-		warn_of_failure(f);
+		if (!f->warned && queued(f) && is_failing(f))
+			warn_of_failure(f);
 }
 
 static void log_leftover(const struct feed *f, const struct sink_leftover *left)
