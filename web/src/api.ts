@@ -13,7 +13,7 @@ export interface Timeline {
 	to: number;
 	step: number;
 	samples: number[];
-	values?: { value: string; samples: number[] }[];	// of the split label, largest first
+	values?: { value: string; samples: number[] }[];	// values of the split label, the largest first
 	others?: number[];
 }
 

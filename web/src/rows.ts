@@ -17,7 +17,7 @@ export interface Metric {
 	whole: number;			// 100 % of shares
 	sum: number;			// differs from that if memory was freed
 	values: ArrayLike<number>;
-	shares?: { values: ArrayLike<number>; whole: number };		// of what was measured, where values are scaled
+	shares?: { values: ArrayLike<number>; whole: number };		// scaled values: shares of the measured ones
 	isChange: boolean;
 	sure?: Set<number>;		// changes that exceed the noise
 }

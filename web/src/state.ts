@@ -15,7 +15,7 @@ export interface View {
 	functionFile: string;			// '': all files
 	split: string;				// the label that the timeline is split by; '': none
 	lines: string;				// lines of source: '': around executed lines, 'all'
-	threshold: string;			// of the call graph, in percent; '': the server's default
+	threshold: string;			// call graph: the threshold in percent; '': the server's default
 	reverse: boolean;
 	inverted: boolean;
 	subject: [string, string][];		// runs and comparisons
@@ -58,7 +58,7 @@ export const chartWindow = signal('');	// visible part of the flame chart: 'from
 export const filter = signal('');		// filter of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const line = signal(0);		// line of the source that the URL points to; 0: none
-export const selfColors = signal(false);	// of a difference: of what boxes took themselves; in a file that is a filter of the address
+export const selfColors = signal(false);	// differences: colors by self values; in a file this is a filter of the address
 export const live = signal(false);		// requested again every few seconds; only for ranges that end now
 
 export const onPaper = signal(false);

@@ -17,7 +17,7 @@ import { sigmaOf } from './sigma';
 import { facts, type PackedEdge } from './start';
 import { arrowsOf, boxesOf, filtered, neighbors, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 
-const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so that millions of stacks take seconds
+const LEAST = 1e-5;		// inverted graphs leave out smaller shares of the total, so that millions of stacks take seconds
 const SHORT = '[short calls]';
 
 let base: Tree, chart: FlameData | null = null;

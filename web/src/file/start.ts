@@ -39,17 +39,17 @@ export interface PageData {
 	attributes?: Record<number, [group: string, link: string, title: string]>;
 	exact?: ExactTable;
 	chart?: { calls: number; start: number; length_ns: number };
-	columns: (Column & { measured?: [column: number, numerator: number, denominator: number]; chance?: Chance })[];		// of a scaled difference, what was measured before
+	columns: (Column & { measured?: [column: number, numerator: number, denominator: number]; chance?: Chance })[];		// scaled differences: the column before scaling, and its factor
 	column: number;
 	period_ns: number;
 	estimated?: boolean;
 	labels: Record<string, string>;
 	compared?: { before: string; after: string; factor: number };
-	grouped?: string;		// what replaces functions
+	grouped?: string;		// the grouping that the file was written with
 	groups: Record<string, { of: number[]; names: string[] }>;
 	own: number[];
 	tables?: Record<string, Partial<TableAnswer> | Partial<TableAnswer>[]>;
-	around?: Record<string, Around | (Around | 0)[]>;		// of a comparison by metric; 0: the page computes it
+	around?: Record<string, Around | (Around | 0)[]>;		// comparisons, by metric; 0: computed by the page
 }
 
 let about: PageData | null = null;

@@ -34,12 +34,12 @@ export interface About extends Unit {
 	reversed: boolean;
 	inverted: boolean;
 	colorBy: ColorBy;
-	self?: boolean;				// of a difference: State.self
+	self?: boolean;				// differences: State.self
 	widthOf?: Meaning;			// '' by default
-	chance?: Chance;		// of a difference of samples
+	chance?: Chance;		// differences of samples
 	fills: Record<ColorBy, string>;		// the color of each frame, concatenated (digits.ts)
-	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
-	negate?: boolean;			// of a difference: colors of more and less swapped
+	drawnFills?: string[];			// present in the document: the fills of `colorBy` that come before them
+	negate?: boolean;			// differences: the colors of more and less are swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
 	exact?: ExactTable;			// exact values of functions if boxes are an estimate
 	layers: [name: string, color: string][];
@@ -55,7 +55,7 @@ export interface Place {
 }
 
 const MATCH = '#8a2be2', MATCH_TEXT = '#ffffff';
-const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so that millions of stacks take seconds
+const LEAST = 1e-5;		// inverted graphs leave out smaller shares of the total, so that millions of stacks take seconds
 const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
 const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
 
