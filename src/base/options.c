@@ -74,6 +74,12 @@ const char *options_nearest(const char *word, const char *const *names)
 	return best;
 }
 
+void options_put_choices(struct buf *out, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(out, "%s%s", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
+}
+
 static int unknown_long(const struct command_spec *c, const char *name, size_t n, struct err *err)
 {
 	const char *best = NULL;
@@ -86,8 +92,7 @@ static int unknown_long(const struct command_spec *c, const char *name, size_t n
 	if (best)
 		return err_set(err, -EINVAL, "unknown option '--%.*s'; did you mean '--%s'?", (int)least(n, 200),
 			       name, best);
-	return err_set(err, -EINVAL, "unknown option '--%.*s'; 'strobe %s --help' lists the known ones",
-		       (int)least(n, 200), name, c->name);
+	return err_set(err, -EINVAL, "unknown option '--%.*s'", (int)least(n, 200), name);
 }
 
 /* --- Finding options --- */
@@ -139,7 +144,7 @@ static const struct option_spec *find_letter(const struct command_spec *c, char 
 			return o;
 	if (letter == 'h')
 		return &help_option;
-	err_set(err, -EINVAL, "unknown option '-%c'; 'strobe %s --help' lists the known ones", letter, c->name);
+	err_set(err, -EINVAL, "unknown option '-%c'", letter);
 	return NULL;
 }
 

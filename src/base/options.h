@@ -73,4 +73,7 @@ void options_man(const struct command_spec *c, struct buf *out);	/* roff for man
 /* Returns the item of `names` (ends with NULL) with the smallest edit distance to `word`, or NULL if none is close. */
 const char *options_nearest(const char *word, const char *const *names);
 
+/* Appends "a, b or c". `names` ends with NULL. */
+void options_put_choices(struct buf *out, const char *const *names);
+
 #endif

@@ -166,9 +166,9 @@ TEST(a_mistyped_option_gets_the_nearest_name)
 	CHECK_INT(parse("--reversed", false), -EINVAL);
 	CHECK_STR(err.text, "unknown option '--reversed'; did you mean '--reverse'?");
 	CHECK_INT(parse("--tint", false), -EINVAL);
-	CHECK_STR(err.text, "unknown option '--tint'; 'strobe flamegraph --help' lists the known ones");
+	CHECK_STR(err.text, "unknown option '--tint'");
 	CHECK_INT(parse("-x", false), -EINVAL);
-	CHECK_STR(err.text, "unknown option '-x'; 'strobe flamegraph --help' lists the known ones");
+	CHECK_STR(err.text, "unknown option '-x'");
 }
 
 TEST(other_mistakes_are_named)

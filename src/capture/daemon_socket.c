@@ -27,7 +27,7 @@ int daemon_socket_new(struct daemon_socket **ret, const char *address, struct er
 	size_t n = strlen(path);
 
 	if (*path != '/' || n >= sizeof(s->address.sun_path))
-		return err_set(err, -EINVAL, "'%s' is not the address of a daemon's socket, such as unix:/run/strobe/strobe.sock", address);
+		return err_set(err, -EINVAL, "invalid --to '%s'; use the address of a daemon's socket, such as unix:/run/strobe/strobe.sock", address);
 	s = xcalloc(1, sizeof(*s));
 	s->address.sun_family = AF_UNIX;
 	memcpy(s->address.sun_path, path, n + 1);

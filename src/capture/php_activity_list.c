@@ -70,7 +70,7 @@ int php_activity_list_add(struct php_activity_list *l, const char *text, struct 
 	int e;
 
 	if (!isdigit((unsigned char)*text) || *end || pid < 1 || pid > INT32_MAX)
-		return err_set(err, -EINVAL, "invalid PID '%s'; use the number of a process", text);
+		return err_set(err, -EINVAL, "invalid -p '%s'; use the number of a process", text);
 	e = remote_targets_add(&l->targets, (pid_t)pid, err);
 	if (e == 0)
 		return err_set(err, -ENOTSUP, "process %ld runs no PHP that can be inspected: neither its program nor a library of it "

@@ -107,7 +107,7 @@ static int open_all(struct recorder *r, struct err *err)
 	int e;
 
 	if (r->options.pattern && regcomp(&r->pattern, r->options.pattern, REG_EXTENDED | REG_NOSUB))
-		return err_set(err, -EINVAL, "invalid extended regular expression '%s'", r->options.pattern);
+		return err_set(err, -EINVAL, "invalid -P '%s'; use an extended regular expression", r->options.pattern);
 	r->has_pattern = r->options.pattern != NULL;
 	if ((e = read_offsets(&r->options, &php_offsets, &perl_offsets, err)) < 0)
 		return e;

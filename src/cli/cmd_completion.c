@@ -14,8 +14,8 @@ static const struct command_spec spec = {
 	.usage = "bash|zsh|fish",
 	.summary = "print the completion script of a shell",
 	.description =
-		"Prints a script that completes commands, options, their values and files. `make install` and the "
-		"packages install it for all three shells; this command is for a standalone binary.",
+		"Prints a script that completes commands, options, their values and files. `make install` "
+		"installs it for all three shells; this command is for a standalone binary.",
 	.examples =
 		"source <(strobe completion bash)\n"
 		"strobe completion zsh >~/.zsh/functions/_strobe\n"

@@ -85,21 +85,20 @@ static int unknown_format(void)
 
 	buf_init(&known);
 	for (const struct format *const *f = formats; *f; f++)
-		if ((*f)->write && n + 1 < ARRAY_SIZE(names)) {
-			buf_printf(&known, n ? ", %s" : "%s", (*f)->name);
+		if ((*f)->write && n + 1 < ARRAY_SIZE(names))
 			names[n++] = (*f)->name;
-		}
+	options_put_choices(&known, names);
 	if (format_name && format_by_name(format_name))
-		return command_invalid(&spec, "format", "one of %s ('%s' is read only)", known.data, format_name);
+		return command_invalid(&spec, "format", "%s ('%s' is read only)", known.data, format_name);
 	nearest = format_name ? options_nearest(format_name, names) : NULL;
 	if (nearest)
 		return command_usage(&spec, "invalid %s '%s'; did you mean '%s'?", options_given(&spec, "format").name, format_name, nearest);
 	if (format_name)
-		return command_invalid(&spec, "format", "one of %s", known.data);
+		return command_invalid(&spec, "format", "%s", known.data);
 	if (strcmp(output, "-"))
-		return command_usage(&spec, "cannot infer the output format from '%s'; give -f with one of %s", output,
+		return command_usage(&spec, "cannot infer the output format from '%s'; use -f %s", output,
 				     known.data);
-	return command_usage(&spec, "no output format; give -f with one of %s", known.data);
+	return command_usage(&spec, "no output format; use -f %s", known.data);
 }
 
 /* Returns 0, or an exit code after printing the reason. */

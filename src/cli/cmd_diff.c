@@ -350,7 +350,9 @@ static int run(int argc, char **argv)
 		return code;
 	if ((code = check_options()) || (code = choose_form(&form)) || (code = diff_picture_options(&picture, &spec)))
 		return code;
-	if (operands != 1 && operands != 2)
+	if (operands > 2)
+		return command_usage(&spec, "unexpected argument '%s'; give two profiles, A (before) and B (after)", argv[3]);
+	if (!operands)
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after)");
 
 	code = operands == 2 ? load_two(&s, argv + 1, form) :

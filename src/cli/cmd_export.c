@@ -458,11 +458,13 @@ static int run(int argc, char **argv)
 	picture.font_size = 11;
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if (operands != 1)
-		return command_usage(&spec, operands ? "unexpected argument '%s'; use svgs, compress, index or metrics" : "missing command; use svgs, compress, index or metrics%s", operands ? argv[2] : "");
+	if (!operands)
+		return command_usage(&spec, "missing command; use svgs, compress, index or metrics");
 	w = find_word(argv[1]);
 	if (!w)
 		return reject_word(argv[1]);
+	if (operands > 1)
+		return command_usage(&spec, "unexpected argument '%s'; strobe export %s takes options only", argv[2], w->name);
 	code = run_word(w, &o);
 	free_functions(&o);
 	free(functions.items);

@@ -200,7 +200,7 @@ static int import_all(char **files, size_t count)
 	snprintf(shown, sizeof(shown), "%s", store_url ? store_url : default_store);
 	secrets_redact(shown, sizeof(shown));
 	if (added && !quiet)
-		fprintf(stderr, "strobe import: stored %zu run%s in %s; `strobe serve` shows %s at /runs\n", added,
+		fprintf(stderr, "strobe import: stored %zu run%s in %s; a daemon with this store shows %s at /runs\n", added,
 			added == 1 ? "" : "s", shown, added == 1 ? "it" : "them");
 	return fflush(stdout) ? EXIT_ERROR : code;
 }

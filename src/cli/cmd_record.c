@@ -165,7 +165,7 @@ static int check_options(struct recorder_options *o, int64_t *ret_duration_ns, i
 	if (rows < 0)
 		return command_invalid(&spec, "rows", "0 (all) or more");
 	if (((minimum_text && !file_io) || idle) && !off_cpu && !wall)
-		return command_usage(&spec, "--%s needs --off-cpu or --wall", idle ? "idle" : "min");
+		return command_usage(&spec, idle ? "--idle needs --off-cpu or --wall" : "--min needs --off-cpu, --wall or --file-io");
 	if (check_file_io())
 		return EXIT_USAGE;
 	if (command_duration(&spec, "duration", duration_text, ret_duration_ns))

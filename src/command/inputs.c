@@ -145,14 +145,13 @@ static int no_such_format(const struct command_spec *spec, const char *name)
 
 	buf_init(&known);
 	for (const struct format *const *f = formats; *f; f++)
-		if ((*f)->read && n + 1 < ARRAY_SIZE(names)) {
-			buf_printf(&known, n ? ", %s" : "%s", (*f)->name);
+		if ((*f)->read && n + 1 < ARRAY_SIZE(names))
 			names[n++] = (*f)->name;
-		}
+	options_put_choices(&known, names);
 	nearest = options_nearest(name, names);
 	if (nearest)
 		return command_usage(spec, "invalid --from '%s'; did you mean '%s'?", name, nearest);
-	return command_usage(spec, "invalid --from '%s'; use one of %s", name, known.data);
+	return command_usage(spec, "invalid --from '%s'; use %s", name, known.data);
 }
 
 int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format)

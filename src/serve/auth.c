@@ -141,7 +141,7 @@ int auth_check_allow_host(const char *name, struct err *err)
 	struct address a;
 
 	if (address_parse(name, &a) < 0) {
-		err_set(err, -EINVAL, "'%s' is not a valid host name; give it as strobe.example.org or "
+		err_set(err, -EINVAL, "invalid --allow-host '%s'; use a host name such as strobe.example.org or "
 				      "strobe.example.org:8443",
 			name);
 		return err_about(err, "allow-host", name);

@@ -170,7 +170,7 @@ def what_cannot_be_read_is_told():
         other.kill()
     check(r.returncode == 2 and 'runs no PHP that can be inspected' in r.stderr, r)
     r = dump('-p', 'x')
-    check(r.returncode == 2 and "invalid PID 'x'" in r.stderr, r)
+    check(r.returncode == 2 and "invalid -p 'x'" in r.stderr, r)
     r = dump(env={**os.environ, 'STROBE_WITHOUT': 'readv'})
     check(r.returncode == 2 and 'switched off by STROBE_WITHOUT' in r.stderr and 'strobe run -- php SCRIPT' in r.stderr, r)
     if os.geteuid() != 0:
