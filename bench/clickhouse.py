@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: bench/clickhouse.py [SAMPLES]
 
-What a ClickHouse on this machine does with a day of a large site (store_bench.c): 3 million samples of 150 hosts in batches of some
-10,000, then asked about; the bytes after all parts were merged; the callers of a function, as SQL; and how much it takes in when the batches
-are large.
+Measures a ClickHouse of this machine with a day of a large site (store_bench.c): 3 million samples of 150 hosts, inserted in batches of about
+10,000 and then queried; the bytes after all parts were merged; the callers of a function by SQL; and the rate of inserts with large
+batches.
 """
 import os
 import subprocess

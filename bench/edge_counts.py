@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: bench/edge_counts.py [--extension SO]
 
-Whether the counts of all pairs of caller and callee are those of the original: Twig renders templates and Composer writes
+Compares the counts of all pairs of caller and callee with those of the original: Twig renders templates and Composer writes
 its class map, each once under Debian's php-tideways and once under Strobe that stands in for it. Prints how many pairs
 and calls are equal; ends with status 1, the differences on standard error, if any is not.
 

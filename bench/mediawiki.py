@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: bench/mediawiki.py [PAGE] [WORD...]
 
-What watching costs a real program: MediaWiki parsing a page of wikitext, beside Debian's profilers.
+Measures what profiling costs a real program: MediaWiki parsing a page of wikitext, beside Debian's profilers.
 
 The wiki is made once, under var/bench/mediawiki, by the reference workloads (STROBE_WORKLOADS, or shared/workloads
 beside this repository), which need Debian's package mediawiki. Every variant is a process that waits for its turn, so that

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: bench/sampled_shares.py [wordpress|mediawiki] [jit|interrupts]
 
-Whether samples tell the truth: the share of own time that samples give to each function, beside the share in exact traces.
+Compares samples with traces: the share of own time that samples give to each function, beside the share in exact traces.
 
 Two sites, WordPress's front page (wordpress.py) and MediaWiki (a page and its history out of the cache, and a parse; the wiki
 of mediawiki.py), each on one php-fpm worker with opcache. In the same worker, requests that are sampled alternate with

@@ -2,7 +2,7 @@
 """usage: bench/trace_cost.py [--extension SO] [--peer SO|none] [--rounds N] [--calls N] [--counts]
                            [--only VARIANT,...] [--table] [KIND...]
 
-What one traced call costs, by kind of call and by what is measured, with Strobe and with Debian's php-tideways in the
+Measures the cost of one traced call, by kind of call and by what is measured, with Strobe and with Debian's php-tideways in the
 same run through the same functions (tideways_xhprof_enable and _disable).
 
 Nanoseconds are the process's CPU time for 500,000 calls, each variant a process, interleaved with one without any

@@ -1,7 +1,7 @@
 """The site seen from outside: `strobe record` on the workers of php-fpm while they serve, and the pictures of it; and that of a
 Perl program.
 
-Where the kernel does not let us, or the sampler was not built, there are none, and `why_not` says so.
+If the kernel does not permit it, or the sampler was not built, there are none, and `why_not` says so.
 """
 import glob
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: tests/cli/others.py STROBE
 
-What `strobe convert` writes, read by others: a decoder of Protocol Buffers that shares nothing with ours, pprof of Go where
+Reads the output of `strobe convert` with other readers: a decoder of Protocol Buffers that shares nothing with ours, pprof of Go where
 there is one, callgrind_annotate of Valgrind. Prints one line per test.
 """
 import glob

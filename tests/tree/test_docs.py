@@ -21,6 +21,8 @@ OTHER_COMMENT = r'(?:^[ \t]*# .*\n)+|(?:^[ \t]*//.*\n)+|^[ \t]*/\*\*?[ \n][\s\S]
 LATER_SENTENCE = re.compile(r'[.;:?!](?:[ \t]|\n[ \t]*(?:\*|//|#)?[ \t]*)+((?:What|Whom?|Whose|Which|Of|Th(?:at|ose) (?:of|that|which))\b.*)')
 SECTION = re.compile(r'^[ \t]*(?:/\*|//|#) ?-{2,} ((?:what|whom?|whose|which|where|whether|when|why|how|of)\b.*)', re.M | re.I)
 OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
+DOCSTRING = re.compile(r'"""(.*?)"""', re.S)
+PARAGRAPH = re.compile(r'\n[ \t]*\n[ \t]*((?:What|Whether|Whom?|Whose|Which|Where|How|Of)\b.*)')
 # American spelling, as in the names of options and fields. The palette "grey" is flamegraph.pl's, and the counter of peers without labels
 # keeps its name.
 BRITISH = re.compile(r'\w*(?:(?:colo|behavio|favo|flavo|hono|labo|neighbo)ur|(?:cancel|(?<!un)label|model|signal|travel)l(?:ed|ing)'
@@ -106,6 +108,8 @@ def clauses_in(path):
     yield from (OF_C if ending in ('c', 'h') else OF_SCRIPTS).findall(text)
     for comment in re.findall(COMMENT.get(ending, OTHER_COMMENT), text, re.M):
         yield from LATER_SENTENCE.findall(comment)
+    for docstring in DOCSTRING.findall(text) if ending in ('py', '') else ():
+        yield from PARAGRAPH.findall(docstring)
 
 
 def sources():
