@@ -8,9 +8,11 @@ import { check } from './lib.mjs';
 const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
 const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
 
-// All tabs share one process: another for each would take half of the time of these tests.
+// All tabs share one process: another for each would take half of the time of these tests. Scripts are not optimized, which would take
+// longer than it saves, as each page runs them anew.
 export const launch = () => puppeteer.launch({
-	executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1'], protocolTimeout: 120_000,
+	executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1', '--js-flags=--no-maglev,--no-opt'],
+	protocolTimeout: 120_000,
 });
 
 // An empty page. `page.complaints` gets exceptions, and errors and warnings of the console except those that contain `ignore`, which
