@@ -40,26 +40,24 @@ await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
 
 // Calls of a comparison are those of each function and of each arrow, never of what is below.
-for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
-	for (const column of ['calls', 'wall_ns'])
-		for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']]))
-			await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
-				compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
-					async (page) => {
-					const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
-					check(column === 'calls' ? !self && !itself.length : itself.join() === self.slice(1).join(), self, itself);
-					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
-				}));
+const AROUND = [['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']];
+
+for (const [name, scale, column, by, fn] of some([['traces', 'none'], ['scaled-traces', 'total']].flatMap((what) => ['calls', 'wall_ns'].flatMap((column) => AROUND.map((one) => [...what, column, ...one])))))
+	await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
+		compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
+			async (page) => {
+			const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
+			check(column === 'calls' ? !self && !itself.length : itself.join() === self.slice(1).join(), self, itself);
+			return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
+		}));
 
 // More is known from pairs of caller and callee than from their tree, which is an estimate.
 for (const scale of some(['none', 'total']))
-	await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}`, async () => {
-		strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
-		for (const fn of ['main()', 'PDO::query', 'a', 'b'])
-			for (const column of ['wall_ns', 'calls'])
-				await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: fn, column }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
-		await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: 'PDO', by: 'class' }, (page) => rows(page, '.edges'));
-	});
+	for (const how of some([...['main()', 'PDO::query', 'a', 'b'].flatMap((fn) => ['wall_ns', 'calls'].map((column) => ({ function: fn, column }))), { function: 'PDO', by: 'class' }]))
+		await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}: ${Object.values(how).join()}`, async () => {
+			strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
+			await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, how, async (page) => [...await rows(page, '.edges'), ...how.by ? [] : [await text(page, '.function-head .facts')]]);
+		});
 
 // The words of boxes and arrows. The file leaves out those of thin arrows.
 const saidOfGraph = (page) => page.evaluate(() => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessible, drawn } from './browser.mjs';
-import { check, test } from './lib.mjs';
+import { check, some, test } from './lib.mjs';
 import { draw, finish, folder, FOLDED, frames, openPage, said, search, site, table, under } from './svg_pages.mjs';
 
 await test('svg: frames stay where flamegraph.pl draws them; the bar has room of its own above', async () => {
@@ -24,7 +24,7 @@ const HIGH = Array.from({ length: 40 }, (_, i) => `${Array.from({ length: 60 }, 
 
 draw('high.svg', HIGH, '--subtitle', 'a subtitle that is much longer than the screen of a telephone is wide, and is cut there');
 
-for (const [width, height, phone] of [[320, 640, true], [390, 844, true], [1024, 768], [1920, 1080], [3840, 2160]])
+for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160], [1920, 1080]]))
 	await test(`svg: it fills a window of ${width} px, opens at the root, and its bar and words stay in sight`, async () => {
 		const page = await openPage(`${site}/high.svg`, { width, height, phone }), inWindow = () => page.evaluate(() => {
 			const of = (e) => e.getBoundingClientRect(), out = (r) => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight;
