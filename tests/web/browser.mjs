@@ -64,7 +64,7 @@ export async function printed(page) {
 export async function accessible(page, where, { evaluate = false } = {}) {
 	const axe = load.resolve('axe-core/axe.min.js');
 	await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+	const bad = await page.evaluate(async () => (await globalThis.axe.run({ resultTypes: ['violations'], selectors: false })).violations
 		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
 		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
 	check(bad.length === 0, where, bad);
