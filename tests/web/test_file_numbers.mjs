@@ -102,20 +102,21 @@ for (const by of some(['', 'class', 'namespace', 'own']))
 for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }]))
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
-		await compared('scaled', SCALED, how);
-		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colors')[0], all.match(/× [\d.]+/)[0]]));
+		await compared('scaled', SCALED, how, async (page) => {
+			const [all] = await texts(page, '.about .facts');
+			return [...await rows(page), all.split(/scale(?!d)/)[0].split('colors')[0], all.match(/× [\d.]+/)[0]];
+		});
 	});
 
 for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']]))
 	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
-		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
-		if (by)
-			return;
-		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = functions.find((f) => f.function === fn);
-		const page = await openFile('scaled', `function=${encodeURIComponent(fn)}&show=table`), facts = await text(page, '.function-head .facts');
-		for (const value of [f.self.before, f.self.after, f.total.before, f.total.after])
-			check(facts.includes(value.toLocaleString('en')), value, facts);
-		await page.close();
+		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = !by && functions.find((f) => f.function === fn);
+		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => {
+			const facts = await text(page, '.function-head .facts');
+			for (const value of f ? [f.self.before, f.self.after, f.total.before, f.total.after] : [])
+				check(facts.includes(value.toLocaleString('en')), value, facts);
+			return [...await rows(page, '.edges'), facts];
+		});
 	});
 
 for (const [name, how] of some([['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']]))

@@ -59,8 +59,8 @@ await test('two runs are compared, and one that is ticked is one', async () => {
 	check(status >= 400 && String(text ?? bytes).includes('1 is ticked'), status, String(text ?? bytes).slice(0, 300));
 });
 
-await test('the state of the page is named, opened and deleted, with and without scripts', async () => {
-	for (const scripts of [false, true]) {
+for (const scripts of some([true, false]))
+	await test(`the state of the page is named, opened and deleted${scripts ? '' : ', without scripts'}`, async () => {
 		const page = await open('/?from=-6h&host=web1&by=class', { width: scripts ? 1440 : 390, dark: scripts, scripts });
 		await page.waitForSelector('.bar a[href^="/filters"]');
 		await press(page, '.bar a[href^="/filters"]');
@@ -83,8 +83,7 @@ await test('the state of the page is named, opened and deleted, with and without
 		await press(page, 'main form button');
 		check(!await page.$('main li'));
 		await close(page);
-	}
-});
+	});
 
 const NAMED = [['/runs/shop/5f1a1?column=cpu_ns', { run: 'shop/5f1a1', column: 'cpu_ns' }], ['/?run=shop/5f1a2&base=shop/5f1a1', { run: 'shop/5f1a2', base: 'shop/5f1a1' }], ['/runs', {}]];
 
@@ -260,13 +259,12 @@ await test('on a phone the fields of the list are folded until one is used, and 
 	await close(wide);
 });
 
-await test('axe finds nothing serious in the list', async () => {
-	for (const dark of [false, true]) {
+for (const dark of some([false, true]))
+	await test(`axe finds nothing serious in the list${dark ? ' in the dark' : ''}`, async () => {
 		const page = await open('/runs', { dark });
 		await accessible(page, 'the list', { evaluate: true });
 		await close(page);
-	}
-});
+	});
 
 await browser.close();
 rmSync(files, { recursive: true });

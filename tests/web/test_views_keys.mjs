@@ -2,7 +2,7 @@
 
 import { drawn, newPage, ready } from './browser.mjs';
 import { check, some, test } from './lib.mjs';
-import { at, browser, finish, focused, notAt, openPage, pressed, site, text, texts, wideTable } from './run_pages.mjs';
+import { at, browser, finish, focused, notAt, openPage, press, pressed, site, text, texts, wideTable } from './run_pages.mjs';
 
 await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
@@ -232,28 +232,33 @@ await test('the question mark shows the keys, and Escape hides them', async () =
 });
 
 await test('the sheet has the keys of the view that is shown, which do not act behind it, and says which need the focus of a graph or table', async () => {
-	const sheet = async (address) => {
-		const open = await openPage(address);
+	const open = await openPage('/runs/shop/before'), sheet = async () => {
 		await open.keyboard.press('?');
 		await open.waitForSelector('dialog.keys[open]');
-		return { open, keys: await texts(open, 'dialog.keys dt') };
+		return texts(open, 'dialog.keys dt');
 	};
-	const all = { '': ['/', 'n, N', 'Backspace', 'Escape'], '#show=graph': ['/', 'n, N'], '#show=table': ['/'], '#show=calls': ['0, Escape, double click'] };
+	const hidden = async () => {
+		await open.keyboard.press('Escape');
+		await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	};
+	const all = { both: ['/', 'n, N', 'Backspace', 'Escape'], 'flame graph': ['/', 'n, N'], table: ['/'], 'call graph': ['0, Escape, double click'] };
 	for (const [show, wanted] of Object.entries(all)) {
-		const { open, keys } = await sheet(`/runs/shop/before${show}`);
+		await press(open, show);
+		const keys = await sheet();
 		check(wanted.every((k) => keys.includes(k)) && keys.includes('g') && !keys.includes('a'), show, keys);
 		const lines = await open.$$eval('.keys dl div', (all) => all.map((e) => [...e.children].map((c) => c.textContent))), arrows = lines.filter(([k]) => /arrow|[↑↓←→]/.test(k));
 		check(arrows.length > 0 && arrows.every(([, what]) => /to which Tab leads|^there:|^in a row:/.test(what)), show, arrows);
-		check(keys.includes('Enter, Shift+Enter') === (show === '' || show === '#show=graph') && keys.includes('/') === (show !== '#show=calls'), show, keys);
-		await open.close();
+		check(keys.includes('Enter, Shift+Enter') === (show === 'both' || show === 'flame graph') && keys.includes('/') === (show !== 'call graph'), show, keys);
+		await hidden();
 	}
-	const { open, keys } = await sheet('/runs/shop/before?function=App%5CKernel%3A%3Ahandle');
+	await open.goto(`${site}/runs/shop/before?function=App%5CKernel%3A%3Ahandle`);
+	await ready(open);
+	const keys = await sheet();
 	check(keys.includes('a') && keys.includes('Backspace') && !keys.includes('/'), keys);
 	await open.keyboard.press('a');
 	await drawn(open);
 	check(open.url().includes('function='), open.url());
-	await open.keyboard.press('Escape');
-	await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	await hidden();
 	await open.keyboard.press('a');
 	await notAt(open, 'function=');
 	await open.close();
