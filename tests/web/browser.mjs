@@ -60,13 +60,15 @@ export async function printed(page) {
 	return { ...await page.evaluate(() => globalThis.onSheet), pdf };
 }
 
-// Checks that axe finds nothing serious, contrast and scrollable regions included. `evaluate` is for pages whose policy forbids a script element.
-export async function accessible(page, where, { evaluate = false } = {}) {
+// Checks that axe finds nothing serious, contrast and scrollable regions included, on a page or in a part of it. `evaluate` is for pages whose
+// policy forbids a script element.
+export async function accessible(page, where, { evaluate = false, within = '' } = {}) {
 	const axe = load.resolve('axe-core/axe.min.js');
-	await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
-	const bad = await page.evaluate(async () => (await globalThis.axe.run({ resultTypes: ['violations'], selectors: false })).violations
+	if (!await page.evaluate(() => 'axe' in globalThis))
+		await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
+	const bad = await page.evaluate(async (part) => (await globalThis.axe.run(part || document, { resultTypes: ['violations'], selectors: false })).violations
 		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`), within);
 	check(bad.length === 0, where, bad);
 }
 

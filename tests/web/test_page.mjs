@@ -210,10 +210,10 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		await ready(open);
 		await accessible(open, where);
 		await open.click('.picker .pick');
-		await accessible(open, `${where}, list open`);
+		await accessible(open, `${where}, list open`, { within: '.picker .popup' });
 		await open.keyboard.press('Escape');
 		await pressed(open, 'compare');
-		await accessible(open, `${where}, choice of comparisons open`);
+		await accessible(open, `${where}, choice of comparisons open`, { within: '.compare .popup' });
 		for (const address of [`${site}/?entry=nothing`, bare]) {
 			await open.goto(address);
 			await ready(open);
