@@ -8,9 +8,11 @@ import { check } from './lib.mjs';
 const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
 const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
 
-// All tabs share one process: another for each would take half of the time of these tests.
+// All tabs share one process: another for each would take half of the time of these tests. Scripts are not optimized, which would take
+// longer than it saves, as each page runs them anew.
 export const launch = () => puppeteer.launch({
-	executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1'], protocolTimeout: 120_000,
+	executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1', '--js-flags=--no-maglev,--no-opt'],
+	protocolTimeout: 120_000,
 });
 
 // An empty page. `page.complaints` gets exceptions, and errors and warnings of the console except those that contain `ignore`, which
@@ -58,13 +60,15 @@ export async function printed(page) {
 	return { ...await page.evaluate(() => globalThis.onSheet), pdf };
 }
 
-// Checks that axe finds nothing serious, contrast and scrollable regions included. `evaluate` is for pages whose policy forbids a script element.
-export async function accessible(page, where, { evaluate = false } = {}) {
+// Checks that axe finds nothing serious, contrast and scrollable regions included, on a page or in a part of it. `evaluate` is for pages whose
+// policy forbids a script element.
+export async function accessible(page, where, { evaluate = false, within = '' } = {}) {
 	const axe = load.resolve('axe-core/axe.min.js');
-	await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+	if (!await page.evaluate(() => 'axe' in globalThis))
+		await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
+	const bad = await page.evaluate(async (part) => (await globalThis.axe.run(part || document, { resultTypes: ['violations'], selectors: false })).violations
 		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`), within);
 	check(bad.length === 0, where, bad);
 }
 

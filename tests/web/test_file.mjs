@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawn, ready } from './browser.mjs';
 import { ALL_COLUMNS, choose, compared, finish, folder, fragment, HOSTILE, openAt, openFile, page_, press, rows, search, site, strobe, text, texts } from './file_pages.mjs';
-import { check, test } from './lib.mjs';
+import { check, some, test } from './lib.mjs';
 
 await test('it opens from a file without complaints, fetches nothing, and keeps its policy', async () => {
 	for (const name of ['trace', 'after', 'cart', 'hostile', 'diff', 'options']) {
@@ -147,11 +147,12 @@ await test('stacks are kept and removed, in all views, and filters end at a clic
 	await page.close();
 });
 
-await test('filters that take for ever are given up, from the address, by Back and when they are typed, and the page says so', async () => {
-	writeFileSync(join(folder, 'slow.folded'), `main;load;${'a'.repeat(60)}! 5\nmain;idle 3\n`);
-	strobe('flamegraph', '-q', join(folder, 'slow.folded'), '-o', page_('slow'));
-	const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
-	for (const key of ['keep', 'keep-i', 'remove', 'remove-i']) {
+writeFileSync(join(folder, 'slow.folded'), `main;load;${'a'.repeat(60)}! 5\nmain;idle 3\n`);
+strobe('flamegraph', '-q', join(folder, 'slow.folded'), '-o', page_('slow'));
+const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
+
+for (const key of some(['keep', 'keep-i', 'remove', 'remove-i']))
+	await test(`filters that take for ever are given up, from the address and by Back, and the page says so: ${key}`, async () => {
 		const page = await openFile('slow', `${key}=${SLOW}&remove=idle`);
 		check((await text(page, '.warning')) === 'Filter stopped, it takes too long: (a+)+$', await text(page, '.warning'));
 		check((await texts(page, '.chips button')).join() === 'given up: (a+)+$ ×,without idle ×', await texts(page, '.chips button'));
@@ -165,7 +166,9 @@ await test('filters that take for ever are given up, from the address, by Back a
 		await page.waitForFunction(() => !document.querySelector('.warning'));
 		check(!(await names(page)).includes('idle') && page.complaints.length === 0, page.complaints);
 		await page.close();
-	}
+	});
+
+await test('an invalid filter is ignored, and the page says so and takes others', async () => {
 	const page = await openFile('slow', 'keep=%28');
 	check((await text(page, '.warning')) === 'Filter ignored, invalid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
 	await search(page, '(i|o).*');
@@ -186,12 +189,14 @@ await test('its own link opens the same view, and so do those of older files', a
 	await old.close();
 });
 
-await test('colors are chosen where boxes have them: not of groups, nor in the call graph', async () => {
-	for (const [fragment, has] of [['', true], ['show=graph', true], ['by=own', true], ['function=App%5CKernel%3A%3Ahandle', true], ['by=class', false], ['show=calls', false], ['show=table', false]]) {
+for (const [fragment, has] of some([['', true], ['show=graph', true], ['by=own', true], ['function=App%5CKernel%3A%3Ahandle', true], ['by=class', false], ['show=calls', false], ['show=table', false]]))
+	await test(`colors are chosen where boxes have them, not of groups, nor in the call graph: ${fragment}`, async () => {
 		const page = await openFile('after', [fragment, 'color=layer'].filter(Boolean).join('&'));
 		check(!!await page.$('select[aria-label="Colors"]') === has && !!await page.$('.legend.layers') === has, fragment);
 		await page.close();
-	}
+	});
+
+await test('boxes of groups do not have the colors of functions', async () => {
 	const page = await openFile('after', 'by=class&color=layer&show=graph'), pixels = (p) => p.$eval('.flame canvas', (c) => c.toDataURL()), layers = await pixels(page);
 	const plain = await openFile('after', 'by=class&show=graph');
 	check(await pixels(plain) === layers, 'of groups');
@@ -199,8 +204,8 @@ await test('colors are chosen where boxes have them: not of groups, nor in the c
 	await page.close();
 });
 
-await test('the page of the server and that in a file have the same colors, in every grouping', async () => {
-	for (const by of ['', 'own', 'class', 'namespace', 'file', 'package']) {
+for (const by of some(['', 'own', 'class', 'namespace', 'file', 'package']))
+	await test(`the page of the server and that in a file have the same colors, in every grouping${by && `: ${by}`}`, async () => {
 		const pixels = async (page) => {
 			await drawn(page);
 			const all = await page.$eval('.flame canvas', (c) => {
@@ -216,8 +221,7 @@ await test('the page of the server and that in a file have the same colors, in e
 		};
 		const file = await pixels(await openFile('after', `by=${by}&show=graph`)), page = await pixels(await openAt(`${site}/runs/shop/after?by=${by}#show=graph`));
 		check(file === page && file.includes(' '), by, file, page);
-	}
-});
+	});
 
 await test('options of the picture are how it begins', async () => {
 	const page = await openFile('options'), pressed = () => page.$$eval('.graph .tools .segments button', (all) => all.map((b) => b.getAttribute('aria-pressed')).join());

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { boxContrasts, drawn, newPage, ready } from './browser.mjs';
 import { browser, CALLS, choose, compared, files, finish, folder, fragment, HOSTILE, openAt, openFile, page_, picture, press, search, site, strobe, text, texts } from './file_pages.mjs';
-import { check, test } from './lib.mjs';
+import { check, some, test } from './lib.mjs';
 
-await test('a file of groups offers no other groups', async () => {
-	for (const [name, address] of [['classes', '/runs/shop/trace?by=class'], ['files', '/runs/shop/trace?by=file'], ['class-diff', '/?run=shop/trace2&base=shop/trace&scale=none&by=class']]) {
+for (const [name, address] of some([['class-diff', '/?run=shop/trace2&base=shop/trace&scale=none&by=class'], ['classes', '/runs/shop/trace?by=class'], ['files', '/runs/shop/trace?by=file']]))
+	await test(`a file of groups offers no other groups: ${name}`, async () => {
 		const by = name === 'files' ? 'file' : 'class', path = address.replace(/^.runs.shop.trace./, '/?run=shop/trace&');
 		strobe('flamegraph', '-q', `${site}${address}`, '-o', page_(name));
 		check(readFileSync(page_(name), 'utf8').includes(`"grouped":"${by}"`), name);
@@ -17,7 +17,9 @@ await test('a file of groups offers no other groups', async () => {
 		check((await text(page, '.functions .sum')).includes(by === 'file' ? ' files' : ' classes') && !await page.$('.warning'), await text(page, '.functions .sum'));
 		await page.close();
 		await compared(name, path, {});
-	}
+	});
+
+await test('a file of functions offers all groups', async () => {
 	const own = await openFile('trace');
 	check((await own.$$('select[aria-label="Group by"] option')).length === 6, 'of functions there are all');
 	await own.close();
@@ -57,17 +59,17 @@ await test('a difference: widths, and colors of what functions took themselves',
 	await page.close();
 });
 
-await test('the sentence above a difference says the widths and colors that are shown', async () => {
-	const begin = 'Orange is more than before, blue is less; widths are ';
-	for (const [fragment, note] of [['', `${begin}the larger of before and after`], ['width=before', `${begin}before`], ['width=difference', `${begin}how much changed`],
-		['self=1&width=after', 'Orange took more itself than before, blue less; widths are after']]) {
+const BEGIN = 'Orange is more than before, blue is less; widths are ';
+
+for (const [fragment, note] of some([['self=1&width=after', 'Orange took more itself than before, blue less; widths are after'], ['', `${BEGIN}the larger of before and after`],
+	['width=before', `${BEGIN}before`], ['width=difference', `${BEGIN}how much changed`]]))
+	await test(`the sentence above a difference says the widths and colors that are shown: ${fragment}`, async () => {
 		const page = await openFile('diff', fragment);
 		check(await text(page, '.subtitle') === note, fragment, await text(page, '.subtitle'));
 		await choose(page, 'Width', '');
 		check((await text(page, '.subtitle')).endsWith('the larger of before and after'), fragment, await text(page, '.subtitle'));
 		await page.close();
-	}
-});
+	});
 
 await test('the call graph: functions and arrows with their values, the critical path, a threshold, and a way to the function', async () => {
 	const page = await openFile('trace', 'show=calls');
@@ -94,17 +96,15 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.close();
 });
 
-await test('words in boxes of the call graph can be read, in the light and in the dark', async () => {
-	for (const dark of [false, true])
-		for (const name of ['traces', 'diff', 'trace', 'after']) {
-			const page = await openFile(name, 'show=calls&threshold=1', { dark });
-			await page.waitForSelector('.call-graph .node');
-			const all = await boxContrasts(page), bad = all.filter(({ contrast }) => contrast < 4.5);
-			check(all.length > 1 && !bad.length, name, dark, all.length, bad);
-			await picture(page, `contrast-${name}-${dark}`);
-			await page.close();
-		}
-});
+for (const [name, dark] of some(['traces', 'diff', 'trace', 'after'].flatMap((name) => [[name, false], [name, true]])))
+	await test(`words in boxes of the call graph can be read: ${name}${dark ? ', in the dark' : ''}`, async () => {
+		const page = await openFile(name, 'show=calls&threshold=1', { dark });
+		await page.waitForSelector('.call-graph .node');
+		const all = await boxContrasts(page), bad = all.filter(({ contrast }) => contrast < 4.5);
+		check(all.length > 1 && !bad.length, name, dark, all.length, bad);
+		await picture(page, `contrast-${name}-${dark}`);
+		await page.close();
+	});
 
 await test('boxes of two functions of one name lead to each of them', async () => {
 	for (const [file, total] of [['a', '20'], ['b', '30']]) {
@@ -235,14 +235,16 @@ await test('a trace has its flame chart in the file, every call of it, and no ot
 	await other.close();
 });
 
-await test('names are text, whatever they say', async () => {
-	for (const show of ['', 'show=table', 'show=calls', 'show=calls&threshold=0', `function=${encodeURIComponent(HOSTILE[4])}`, 'by=class', 'search=img']) {
+for (const show of some(['', 'show=table', 'show=calls', 'by=class', 'show=calls&threshold=0', 'search=img', `function=${encodeURIComponent(HOSTILE[4])}`]))
+	await test(`names are text, whatever they say: ${show.slice(0, 24)}`, async () => {
 		const page = await openFile('hostile', show);
 		await drawn(page);
 		check(await page.title() !== 'owned' && page.complaints.length === 0, show, await page.title(), page.complaints);
 		check(await page.$('img') === null);
 		await page.close();
-	}
+	});
+
+await test('names are in the table as they are', async () => {
 	const page = await openFile('hostile', 'show=table'), names = await texts(page, '.functions .function-link');
 	check(HOSTILE.every((n) => names.includes(n)), names);
 	await page.close();

@@ -40,26 +40,24 @@ await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
 
 // Calls of a comparison are those of each function and of each arrow, never of what is below.
-for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
-	for (const column of ['calls', 'wall_ns'])
-		for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']]))
-			await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
-				compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
-					async (page) => {
-					const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
-					check(column === 'calls' ? !self && !itself.length : itself.join() === self.slice(1).join(), self, itself);
-					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
-				}));
+const AROUND = [['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']];
+
+for (const [name, scale, column, by, fn] of some([['traces', 'none'], ['scaled-traces', 'total']].flatMap((what) => ['calls', 'wall_ns'].flatMap((column) => AROUND.map((one) => [...what, column, ...one])))))
+	await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
+		compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
+			async (page) => {
+			const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
+			check(column === 'calls' ? !self && !itself.length : itself.join() === self.slice(1).join(), self, itself);
+			return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
+		}));
 
 // More is known from pairs of caller and callee than from their tree, which is an estimate.
 for (const scale of some(['none', 'total']))
-	await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}`, async () => {
-		strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
-		for (const fn of ['main()', 'PDO::query', 'a', 'b'])
-			for (const column of ['wall_ns', 'calls'])
-				await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: fn, column }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
-		await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: 'PDO', by: 'class' }, (page) => rows(page, '.edges'));
-	});
+	for (const how of some([...['main()', 'PDO::query', 'a', 'b'].flatMap((fn) => ['wall_ns', 'calls'].map((column) => ({ function: fn, column }))), { function: 'PDO', by: 'class' }]))
+		await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}: ${Object.values(how).join()}`, async () => {
+			strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
+			await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, how, async (page) => [...await rows(page, '.edges'), ...how.by ? [] : [await text(page, '.function-head .facts')]]);
+		});
 
 // The words of boxes and arrows. The file leaves out those of thin arrows.
 const saidOfGraph = (page) => page.evaluate(() => {
@@ -104,20 +102,21 @@ for (const by of some(['', 'class', 'namespace', 'own']))
 for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }]))
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
-		await compared('scaled', SCALED, how);
-		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colors')[0], all.match(/× [\d.]+/)[0]]));
+		await compared('scaled', SCALED, how, async (page) => {
+			const [all] = await texts(page, '.about .facts');
+			return [...await rows(page), all.split(/scale(?!d)/)[0].split('colors')[0], all.match(/× [\d.]+/)[0]];
+		});
 	});
 
 for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']]))
 	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
-		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
-		if (by)
-			return;
-		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = functions.find((f) => f.function === fn);
-		const page = await openFile('scaled', `function=${encodeURIComponent(fn)}&show=table`), facts = await text(page, '.function-head .facts');
-		for (const value of [f.self.before, f.self.after, f.total.before, f.total.after])
-			check(facts.includes(value.toLocaleString('en')), value, facts);
-		await page.close();
+		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = !by && functions.find((f) => f.function === fn);
+		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => {
+			const facts = await text(page, '.function-head .facts');
+			for (const value of f ? [f.self.before, f.self.after, f.total.before, f.total.after] : [])
+				check(facts.includes(value.toLocaleString('en')), value, facts);
+			return [...await rows(page, '.edges'), facts];
+		});
 	});
 
 for (const [name, how] of some([['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']]))

@@ -1,7 +1,7 @@
 // The timeline, live mode and ranges in zones: node test_page_time.mjs TEST-SERVER
 
 import { drawn, newPage, ready } from './browser.mjs';
-import { check, raw, test } from './lib.mjs';
+import { check, raw, some, test } from './lib.mjs';
 import { at, browser, finish, notAt, openPage, site, text } from './live_pages.mjs';
 
 // Pixels of the chart by color.
@@ -14,7 +14,7 @@ const painted = (open) => open.evaluate(() => {
 	return counts;
 });
 
-for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]])
+for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]]))
 	await test(`samples over time are split by a label, in layers as high as its values: ${where}`, async () => {
 		const open = await openPage(`${site}/?from=-2h`, how);
 		await open.waitForSelector('.plot canvas');
@@ -68,16 +68,15 @@ await test('large numbers beside the timeline are not cut off', async () => {
 	await open.close();
 });
 
-await test('the timeline says that filters of stacks do not apply to it', async () => {
-	for (const [query, says] of [['', false], ['&keep-i=a', true], ['&remove=nothing', true]]) {
+for (const [query, says] of some([['&keep-i=a', true], ['&remove=nothing', true], ['', false]]))
+	await test(`the timeline says that filters of stacks do not apply to it${query && `: ${query}`}`, async () => {
 		const open = await openPage(`${site}/?from=-24h${query}`);
 		await open.waitForFunction(() => /samples/.test(document.querySelector('.caption').textContent));
 		check((await text(open, '.caption')).includes('keep and remove do not apply') === says, query, await text(open, '.caption'));
 		await open.setViewport({ width: 390, height: 844 });
 		check(await open.$eval('.caption span', (e) => e.scrollWidth <= e.clientWidth), 'all of it is in sight on a phone');
 		await open.close();
-	}
-});
+	});
 
 await test('a link to the split timeline opens it, also of a label that is not there', async () => {
 	const open = await openPage(`${site}/?from=-24h&split=nothing`);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accessible, launch, newPage } from './browser.mjs';
-import { check, end, raw, serve, test } from './lib.mjs';
+import { check, end, raw, serve, some, test } from './lib.mjs';
 
 const site = await serve(process.argv[2], '--empty');
 const files = mkdtempSync(join(tmpdir(), 'strobe-drop-'));
@@ -59,8 +59,8 @@ await test('two runs are compared, and one that is ticked is one', async () => {
 	check(status >= 400 && String(text ?? bytes).includes('1 is ticked'), status, String(text ?? bytes).slice(0, 300));
 });
 
-await test('the state of the page is named, opened and deleted, with and without scripts', async () => {
-	for (const scripts of [false, true]) {
+for (const scripts of some([true, false]))
+	await test(`the state of the page is named, opened and deleted${scripts ? '' : ', without scripts'}`, async () => {
 		const page = await open('/?from=-6h&host=web1&by=class', { width: scripts ? 1440 : 390, dark: scripts, scripts });
 		await page.waitForSelector('.bar a[href^="/filters"]');
 		await press(page, '.bar a[href^="/filters"]');
@@ -83,31 +83,29 @@ await test('the state of the page is named, opened and deleted, with and without
 		await press(page, 'main form button');
 		check(!await page.$('main li'));
 		await close(page);
-	}
-});
+	});
 
-await test('runs and comparisons are named as well, from each page', async () => {
-	for (const scripts of [false, true])
-		for (const [address, has] of [['/runs', {}], ['/runs/shop/5f1a1?column=cpu_ns', { run: 'shop/5f1a1', column: 'cpu_ns' }],
-			['/?run=shop/5f1a2&base=shop/5f1a1', { run: 'shop/5f1a2', base: 'shop/5f1a1' }]]) {
-			const page = await open(address, { scripts });
-			await page.waitForSelector('.bar a[href^="/filters"]');
-			await press(page, '.bar a[href^="/filters"]');
-			const p = new URL(page.url()).searchParams;
-			check(new URL(page.url()).pathname === '/filters' && Object.entries(has).every(([k, v]) => p.get(k) === v), address, page.url());
-			if (Object.keys(has).length) {
-				await page.type('input[name=name]', `of ${address}`);
-				await press(page, 'main form button');
-				await press(page, 'main li:last-child a');
-				const now = new URL(page.url());
-				check(Object.entries(has).every(([k, v]) => now.searchParams.get(k) === v), address, page.url());
-				await page.goto(`${site}/filters`);
-				await press(page, 'main li:last-child button');
-				await press(page, 'main form button');
-			}
-			await close(page);
+const NAMED = [['/runs/shop/5f1a1?column=cpu_ns', { run: 'shop/5f1a1', column: 'cpu_ns' }], ['/?run=shop/5f1a2&base=shop/5f1a1', { run: 'shop/5f1a2', base: 'shop/5f1a1' }], ['/runs', {}]];
+
+for (const [address, has, scripts] of some([false, true].flatMap((scripts) => NAMED.map((how) => [...how, scripts]))))
+	await test(`runs and comparisons are named as well: ${address}${scripts ? '' : ', without scripts'}`, async () => {
+		const page = await open(address, { scripts });
+		await page.waitForSelector('.bar a[href^="/filters"]');
+		await press(page, '.bar a[href^="/filters"]');
+		const p = new URL(page.url()).searchParams;
+		check(new URL(page.url()).pathname === '/filters' && Object.entries(has).every(([k, v]) => p.get(k) === v), address, page.url());
+		if (Object.keys(has).length) {
+			await page.type('input[name=name]', `of ${address}`);
+			await press(page, 'main form button');
+			await press(page, 'main li:last-child a');
+			const now = new URL(page.url());
+			check(Object.entries(has).every(([k, v]) => now.searchParams.get(k) === v), address, page.url());
+			await page.goto(`${site}/filters`);
+			await press(page, 'main li:last-child button');
+			await press(page, 'main form button');
 		}
-});
+		await close(page);
+	});
 
 await test('times of the list are in the zone that the bar names, which is switched and remembered', async () => {
 	const still = await open('/runs', { scripts: false }), cell = (page) => page.$eval('.runs time', (e) => e.textContent);
@@ -208,18 +206,16 @@ await test('the bar of a list has its zone at the right end, and the fields of t
 	}
 });
 
-await test('rows are one line, two on a phone, and nothing hangs out, in light and dark', async () => {
-	for (const [width, height, lines] of [[390, 844, 2], [1440, 900, 1], [3840, 2160, 1]])
-		for (const dark of [false, true]) {
-			const page = await open('/runs', { width, height, dark });
-			const tall = await page.$$eval('.runs tbody tr', (rows) => Math.max(...rows.map((r) => r.getBoundingClientRect().height)));
-			check(tall <= 8 + 21 * lines, `${width}: a row of ${tall} px`);
-			check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: the page is wider than the window`);
-			check((await page.content()).includes('&lt;/script&gt;'), 'the hostile name is text');
-			check(await page.$('main img') === null, 'and no element');
-			await close(page);
-		}
-});
+for (const [width, height, lines, dark] of some([false, true].flatMap((dark) => [[390, 844, 2], [3840, 2160, 1], [1440, 900, 1]].map((size) => [...size, dark]))))
+	await test(`rows are one line, two on a phone, and nothing hangs out: ${width} px${dark ? ', in the dark' : ''}`, async () => {
+		const page = await open('/runs', { width, height, dark });
+		const tall = await page.$$eval('.runs tbody tr', (rows) => Math.max(...rows.map((r) => r.getBoundingClientRect().height)));
+		check(tall <= 8 + 21 * lines, `${width}: a row of ${tall} px`);
+		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: the page is wider than the window`);
+		check((await page.content()).includes('&lt;/script&gt;'), 'the hostile name is text');
+		check(await page.$('main img') === null, 'and no element');
+		await close(page);
+	});
 
 await test('on a phone runs of one URL can be distinguished', async () => {
 	const many = await Promise.all(['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'].map((id) =>
@@ -263,13 +259,12 @@ await test('on a phone the fields of the list are folded until one is used, and 
 	await close(wide);
 });
 
-await test('axe finds nothing serious in the list', async () => {
-	for (const dark of [false, true]) {
+for (const dark of some([false, true]))
+	await test(`axe finds nothing serious in the list${dark ? ' in the dark' : ''}`, async () => {
 		const page = await open('/runs', { dark });
 		await accessible(page, 'the list', { evaluate: true });
 		await close(page);
-	}
-});
+	});
 
 await browser.close();
 rmSync(files, { recursive: true });

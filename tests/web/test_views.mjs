@@ -1,7 +1,7 @@
 // The page of a run, and the numbers of pages beside those of the command line, in a real browser: node test_views.mjs STROBE
 
 import { drawn } from './browser.mjs';
-import { check, test } from './lib.mjs';
+import { check, some, test } from './lib.mjs';
 import { api, at, code, colors, files, finish, notAt, openPage, press, site, strobe, text, texts, wideTable } from './run_pages.mjs';
 
 // --- Numbers ---
@@ -310,22 +310,22 @@ await test('a comparison has both sides of each line, and a file that is not the
 	await gone.close();
 });
 
-await test('on a phone the source is in sight, and below each line what it took', async () => {
-	for (const [address, line, wanted] of [['/?run=shop/lines2&base=shop/lines&function=total', 5, 'self 20 → 50 total 20 → 50'], ['/?run=shop/lines2&base=shop/lines&function=price', 91, ''],
-		['/runs/shop/lines?function=total', 6, 'self 10 total 70']])
-		for (const scripts of [true, false]) {
-			const open = await openPage(address, { width: 390, height: 844, phone: true, scripts });
-			await open.waitForSelector('table.source');
-			const [code, seen] = await open.$eval(`#L${line}`, (tr) => {
-				const { left, top } = tr.querySelector('.code').getBoundingClientRect();
-				const values = [...tr.children].filter((td) => td.dataset.of && td.offsetWidth).map((td) => [td.getBoundingClientRect(), `${td.dataset.of} ${td.textContent || 0}`]);
-				return [left, values.every(([r]) => r.left >= 0 && r.right <= innerWidth && r.top > top) && values.map(([, words]) => words).join(' ')];
-			});
-			check(code < 100 && seen === wanted, address, scripts, code, seen);
-			check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'no row is taller than two lines');
-			await open.close();
-		}
-});
+const PHONE_SOURCES = [['/?run=shop/lines2&base=shop/lines&function=total', 5, 'self 20 → 50 total 20 → 50'], ['/?run=shop/lines2&base=shop/lines&function=price', 91, ''],
+	['/runs/shop/lines?function=total', 6, 'self 10 total 70']];
+
+for (const [address, line, wanted, scripts] of some([true, false].flatMap((scripts) => PHONE_SOURCES.map((how) => [...how, scripts]))))
+	await test(`on a phone the source is in sight, and below each line what it took: ${address}${scripts ? '' : ', without scripts'}`, async () => {
+		const open = await openPage(address, { width: 390, height: 844, phone: true, scripts });
+		await open.waitForSelector('table.source');
+		const [code, seen] = await open.$eval(`#L${line}`, (tr) => {
+			const { left, top } = tr.querySelector('.code').getBoundingClientRect();
+			const values = [...tr.children].filter((td) => td.dataset.of && td.offsetWidth).map((td) => [td.getBoundingClientRect(), `${td.dataset.of} ${td.textContent || 0}`]);
+			return [left, values.every(([r]) => r.left >= 0 && r.right <= innerWidth && r.top > top) && values.map(([, words]) => words).join(' ')];
+		});
+		check(code < 100 && seen === wanted, address, scripts, code, seen);
+		check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'no row is taller than two lines');
+		await open.close();
+	});
 
 await test('without scripts the source is a table too', async () => {
 	const plain = await openPage('/runs/shop/lines?function=total#L6', { scripts: false });
@@ -373,7 +373,7 @@ const huesAt = (page, part) => page.$eval('.flame canvas', (c, at) => {
 	return hues;
 }, part);
 
-await test('what has no line has the source of its file, and its hue', async () => {
+await test('what has no line has the source of its file', async () => {
 	for (const scripts of [true, false]) {
 		const open = await openPage(`/runs/shop/somelines?by=line&function=${encodeURIComponent(`${code} [no line]`)}`, { scripts });
 		await open.waitForSelector('table.source');
@@ -387,17 +387,19 @@ await test('what has no line has the source of its file, and its hue', async () 
 		check((await text(none, '.source .warning')).includes('no file is known') && !none.complaints.length, await text(none, '.source'), none.complaints);
 		await none.close();
 	}
-	for (const dark of [false, true]) {
+});
+
+for (const dark of some([false, true]))
+	await test(`boxes of one file have one hue, with and without lines${dark ? ', in the dark' : ''}`, async () => {
 		const open = await openPage('/runs/shop/hues?by=line#show=graph', { dark });
 		await drawn(open);
 		const hues = await huesAt(open, 0.6);
 		check(hues.length === 3 && Math.max(...hues) - Math.min(...hues) <= 2, 'three boxes of one file', hues);
 		await open.close();
-	}
-});
+	});
 
-await test('the table of a comparison fits a window, and one that cannot scrolls with its headings', async () => {
-	for (const width of [1280, 1440, 1920, 1024, 390]) {
+for (const width of some([1280, 1440, 1920, 1024, 390]))
+	await test(`the table of a comparison fits a window, and one that cannot scrolls with its headings: ${width} px`, async () => {
 		const open = await openPage('/?run=shop/after&base=shop/before#show=table', { width, height: 800, phone: width < 600 }), fits = width >= 1280;
 		await wideTable(open, 1);
 		const places = (row) => open.$$eval(`.rows ${row} > *`, (all) => all.map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right].map(Math.round).join()));
@@ -410,11 +412,10 @@ await test('the table of a comparison fits a window, and one that cannot scrolls
 			check(Number(row[0].split(',')[1]) >= Math.min(200, width * 0.4), 'names have room', width, row);
 		}
 		await open.close();
-	}
-});
+	});
 
-await test('a function is found by a part of its name, from every view', async () => {
-	for (const from of ['/runs/shop/after', '/runs/shop/after#show=calls', '/runs/shop/after?function=App%5CKernel%3A%3Ahandle', '/?run=shop/after&base=shop/before#show=graph', '/?run=shop/cart&run=shop/recursion#show=table']) {
+for (const from of some(['/runs/shop/after', '/runs/shop/after#show=calls', '/runs/shop/after?function=App%5CKernel%3A%3Ahandle', '/?run=shop/after&base=shop/before#show=graph', '/?run=shop/cart&run=shop/recursion#show=table']))
+	await test(`a function is found by a part of its name, from every view: ${from}`, async () => {
 		const open = await openPage(from), name = from.includes('cart') ? 'PDO::query' : 'App\\Part3\\Class2::step4';
 		await open.waitForSelector('.edges, .rows, .call-graph, .graph');
 		await drawn(open);
@@ -427,8 +428,7 @@ await test('a function is found by a part of its name, from every view', async (
 		check(await open.$eval('#find', (e) => e.value) === '', 'the field is empty again');
 		check(open.complaints.length === 0, open.complaints);
 		await open.close();
-	}
-});
+	});
 
 await test('groups and values are chosen, and stand in the address', async () => {
 	const open = await openPage('/runs/shop/cart');

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { accessible, boxContrasts, drawn, newPage, printed } from './browser.mjs';
-import { check, test } from './lib.mjs';
+import { check, some, test } from './lib.mjs';
 import { at, browser, finish, openPage, press, site, text } from './run_pages.mjs';
 
 await test('the call graph opens readable on the critical path, zooms, moves, and leads to functions', async () => {
@@ -35,7 +35,7 @@ await test('the call graph opens readable on the critical path, zooms, moves, an
 });
 
 await test('the call graph is one stop of the Tab key, and arrow keys walk its functions', async () => {
-	const open = await openPage('/runs/shop/before#show=calls');
+	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
 	check(await open.$$eval('.call-graph [tabindex="0"]', (all) => all.length) === 0);
 	const now = () => open.evaluate(() => {
@@ -102,8 +102,8 @@ await test('the call graph says what it lacks, and why it is empty', async () =>
 	await open.close();
 });
 
-await test('the call graph of a comparison draws both sides, in colors of the change', async () => {
-	for (const dark of [false, true]) {
+for (const dark of some([false, true]))
+	await test(`the call graph of a comparison draws both sides, in colors of the change${dark ? ', in the dark' : ''}`, async () => {
 		const open = await openPage('/?run=shop/cart&base=shop/recursion&threshold=0#show=calls', { dark, policy: false });
 		await open.waitForSelector('.call-graph svg .node');
 		const nodes = await open.$$eval('.call-graph .node', (all) => all.map((n) => ({
@@ -122,7 +122,9 @@ await test('the call graph of a comparison draws both sides, in colors of the ch
 		await at(open, 'function=');
 		check(open.complaints.length === 0, open.complaints);
 		await open.close();
-	}
+	});
+
+await test('the call graph of a run has no colors of a change', async () => {
 	const plain = await openPage('/runs/shop/cart#show=calls');
 	await plain.waitForSelector('.call-graph svg .node');
 	check(!await plain.$('.legend') && !await plain.$('.call-graph .change'), 'a run has no difference');
@@ -131,7 +133,7 @@ await test('the call graph of a comparison draws both sides, in colors of the ch
 
 await test('the part of the call graph that is seen stands in the address; a link opens it again', async () => {
 	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join());
-	const open = await openPage('/runs/shop/before#show=calls');
+	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
 	await open.keyboard.press('+');		// without the focus
 	await at(open, 'at=');
@@ -162,7 +164,7 @@ await test('the part of the call graph that is seen stands in the address; a lin
 });
 
 await test('on paper the call graph is the part in view, as wide as the sheet, and says so', async () => {
-	const open = await openPage('/?run=shop/after&base=shop/before#show=calls', { dark: true });
+	const open = await openPage('/?run=shop/after&base=shop/before&threshold=2.5#show=calls', { dark: true });
 	await open.waitForSelector('.calls[aria-busy="false"] .node');
 	const seen = () => open.$eval('.call-graph svg', (e) => {
 		const { width, height } = e.getBoundingClientRect(), b = e.viewBox.baseVal, host = e.parentNode.getBoundingClientRect();
@@ -214,7 +216,7 @@ await test('a box of the call graph has its lines for a name, also where the edg
 });
 
 await test('boxes of the call graph are dark in the dark, with light words', async () => {
-	const open = await openPage('/runs/shop/before#show=calls', { dark: true, policy: false });
+	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls', { dark: true, policy: false });
 	await open.waitForSelector('.call-graph svg .node');
 	await drawn(open);
 	const r = await open.$eval('.node.critical', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, width: b.width, height: b.height }; });
@@ -231,20 +233,20 @@ await test('boxes of the call graph are dark in the dark, with light words', asy
 	await open.close();
 });
 
-await test('words in boxes of call graphs can be read, in the light and in the dark', async () => {
-	for (const dark of [false, true])
-		for (const address of ['/?run=shop/after&base=shop/before&scale=none&threshold=1', '/?run=shop/cart&base=shop/recursion&threshold=0', '/?run=shop/recursion&base=shop/cart&threshold=0', '/runs/shop/before?', '/runs/shop/cart?',
-			'/callgraph.svg?run=shop/after&base=shop/before&scale=none&threshold=20', '/callgraph.svg?run=shop/cart']) {
-			const isPicture = address.startsWith('/callgraph'), open = isPicture ? await newPage(browser, { dark }) : await openPage(`${address}#show=calls`, { dark, policy: false });
-			if (isPicture)
-				await open.goto(site + address);
-			await open.waitForSelector('.node');
-			const all = await boxContrasts(open), bad = all.filter(({ contrast }) => contrast < 4.5);
-			check(all.length > 1 && !bad.length, address, dark, all.length, bad);
-			if (process.env.SHOTS)
-				await open.screenshot({ path: join(process.env.SHOTS, `${address.replace(/\W+/g, '-')}-${dark}.png`) });
-			await open.close();
-		}
-});
+const CALL_GRAPHS = ['/?run=shop/after&base=shop/before&scale=none&threshold=1', '/?run=shop/cart&base=shop/recursion&threshold=0', '/?run=shop/recursion&base=shop/cart&threshold=0',
+	'/runs/shop/before?', '/runs/shop/cart?', '/callgraph.svg?run=shop/after&base=shop/before&scale=none&threshold=20', '/callgraph.svg?run=shop/cart'];
+
+for (const [address, dark] of some([false, true].flatMap((dark) => CALL_GRAPHS.map((address) => [address, dark]))))
+	await test(`words in boxes of call graphs can be read: ${address}${dark ? ', in the dark' : ''}`, async () => {
+		const isPicture = address.startsWith('/callgraph'), open = isPicture ? await newPage(browser, { dark }) : await openPage(`${address}#show=calls`, { dark, policy: false });
+		if (isPicture)
+			await open.goto(site + address);
+		await open.waitForSelector('.node');
+		const all = await boxContrasts(open), bad = all.filter(({ contrast }) => contrast < 4.5);
+		check(all.length > 1 && !bad.length, all.length, bad);
+		if (process.env.SHOTS)
+			await open.screenshot({ path: join(process.env.SHOTS, `${address.replace(/\W+/g, '-')}-${dark}.png`) });
+		await open.close();
+	});
 
 await finish();

@@ -1,8 +1,8 @@
 // The keyboard, the focus, and the state of a view in its address, in a real browser: node test_views_keys.mjs STROBE
 
 import { drawn, newPage, ready } from './browser.mjs';
-import { check, test } from './lib.mjs';
-import { at, browser, finish, focused, notAt, openPage, pressed, site, text, texts, wideTable } from './run_pages.mjs';
+import { check, some, test } from './lib.mjs';
+import { at, browser, finish, focused, notAt, openPage, press, pressed, site, text, texts, wideTable } from './run_pages.mjs';
 
 await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
@@ -41,9 +41,9 @@ async function edgeAbove(open, selector) {
 	}, png, accent);
 }
 
-await test('the focus of graphs and tables is seen', async () => {
-	for (const [address, selector] of [['/runs/shop/before', '.graph .flame'], ['/runs/shop/before', '.functions .rows'], ['/runs/shop/before#show=table', '.functions .rows'],
-		['/runs/shop/lines?function=total', '.code-rows']]) {
+for (const [address, selector] of some([['/runs/shop/before', '.graph .flame'], ['/runs/shop/before', '.functions .rows'], ['/runs/shop/before#show=table', '.functions .rows'],
+	['/runs/shop/lines?function=total', '.code-rows']]))
+	await test(`the focus of graphs and tables is seen: ${address} ${selector}`, async () => {
 		const open = await openPage(address);
 		await open.waitForSelector(selector);
 		await drawn(open);
@@ -55,20 +55,7 @@ await test('the focus of graphs and tables is seen', async () => {
 		const after = await edgeAbove(open, selector);
 		check(before < 0.1 && after > 0.9, address, selector, before, after);
 		await open.close();
-	}
-});
-
-await test('the sheet of keys says which keys need the focus of a graph or table', async () => {
-	for (const show of ['both', 'graph', 'table', 'calls']) {
-		const open = await openPage(`/runs/shop/before#show=${show}`);
-		await open.evaluate(() => document.activeElement.blur());
-		await open.keyboard.press('?');
-		await open.waitForSelector('dialog.keys[open] dt');
-		const lines = await open.$$eval('.keys dl div', (all) => all.map((e) => [...e.children].map((c) => c.textContent))), arrows = lines.filter(([keys]) => /arrow|[↑↓←→]/.test(keys));
-		check(arrows.length > 0 && arrows.every(([, what]) => /to which Tab leads|^there:|^in a row:/.test(what)), show, arrows);
-		await open.close();
-	}
-});
+	});
 
 await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
@@ -177,8 +164,8 @@ await test('a table that arrives after the graph leaves the focus where it is', 
 	await open.close();
 });
 
-await test('Back from a function leads to the row of the table that it was opened from', async () => {
-	for (const show of ['', '#show=table']) {
+for (const show of some(['', '#show=table']))
+	await test(`Back from a function leads to the row of the table that it was opened from${show && `: ${show}`}`, async () => {
 		const open = await openPage(`/runs/shop/before${show}`, { height: 600 });
 		const order = () => open.$eval('.functions th.total', (th) => th.ariaSort), place = () => open.$eval('.functions .rows', (e) => e.scrollTop);
 		await open.$eval('.functions th.total button', (b) => b.click());
@@ -202,8 +189,7 @@ await test('Back from a function leads to the row of the table that it was opene
 		await open.$eval('.functions th.self button', (b) => b.click());
 		await open.waitForFunction(() => document.querySelector('.functions .rows').scrollTop === 0);
 		await open.close();
-	}
-});
+	});
 
 // A graph takes keys once its canvas is there, which is a frame after its data.
 const listens = async (open, selector) => {
@@ -245,43 +231,49 @@ await test('the question mark shows the keys, and Escape hides them', async () =
 	await page.close();
 });
 
-await test('the sheet has the keys of the view that is shown, which do not act behind it', async () => {
-	const sheet = async (address) => {
-		const open = await openPage(address);
+await test('the sheet has the keys of the view that is shown, which do not act behind it, and says which need the focus of a graph or table', async () => {
+	const open = await openPage('/runs/shop/before'), sheet = async () => {
 		await open.keyboard.press('?');
 		await open.waitForSelector('dialog.keys[open]');
-		return { open, keys: await texts(open, 'dialog.keys dt') };
+		return texts(open, 'dialog.keys dt');
 	};
-	const all = { '': ['/', 'n, N', 'Backspace', 'Escape'], '#show=graph': ['/', 'n, N'], '#show=table': ['/'], '#show=calls': ['0, Escape, double click'] };
+	const hidden = async () => {
+		await open.keyboard.press('Escape');
+		await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	};
+	const all = { both: ['/', 'n, N', 'Backspace', 'Escape'], 'flame graph': ['/', 'n, N'], table: ['/'], 'call graph': ['0, Escape, double click'] };
 	for (const [show, wanted] of Object.entries(all)) {
-		const { open, keys } = await sheet(`/runs/shop/before${show}`);
+		await press(open, show);
+		const keys = await sheet();
 		check(wanted.every((k) => keys.includes(k)) && keys.includes('g') && !keys.includes('a'), show, keys);
-		check(keys.includes('Enter, Shift+Enter') === (show === '' || show === '#show=graph') && keys.includes('/') === (show !== '#show=calls'), show, keys);
-		await open.close();
+		const lines = await open.$$eval('.keys dl div', (all) => all.map((e) => [...e.children].map((c) => c.textContent))), arrows = lines.filter(([k]) => /arrow|[↑↓←→]/.test(k));
+		check(arrows.length > 0 && arrows.every(([, what]) => /to which Tab leads|^there:|^in a row:/.test(what)), show, arrows);
+		check(keys.includes('Enter, Shift+Enter') === (show === 'both' || show === 'flame graph') && keys.includes('/') === (show !== 'call graph'), show, keys);
+		await hidden();
 	}
-	const { open, keys } = await sheet('/runs/shop/before?function=App%5CKernel%3A%3Ahandle');
+	await open.goto(`${site}/runs/shop/before?function=App%5CKernel%3A%3Ahandle`);
+	await ready(open);
+	const keys = await sheet();
 	check(keys.includes('a') && keys.includes('Backspace') && !keys.includes('/'), keys);
 	await open.keyboard.press('a');
 	await drawn(open);
 	check(open.url().includes('function='), open.url());
-	await open.keyboard.press('Escape');
-	await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	await hidden();
 	await open.keyboard.press('a');
 	await notAt(open, 'function=');
 	await open.close();
 });
 
-await test('a slash leads to the field that the view has, and is left to the browser where there is none', async () => {
-	for (const [address, selector, field] of [['/runs/shop/before', '.flame', 'search'], ['/runs/shop/before#show=table', '.rows', 'narrow'], ['/runs/shop/before#show=calls', '.call-graph', ''],
-		['/runs/shop/before?function=App%5CKernel%3A%3Ahandle', '.flame', '']]) {
+for (const [address, selector, field] of some([['/runs/shop/before', '.flame', 'search'], ['/runs/shop/before#show=table', '.rows', 'narrow'], ['/runs/shop/before?function=App%5CKernel%3A%3Ahandle', '.flame', ''],
+	['/runs/shop/before#show=calls', '.call-graph', '']]))
+	await test(`a slash leads to the field that the view has, and is left to the browser where there is none: ${address}`, async () => {
 		const open = await openPage(address);
 		await open.waitForSelector(selector);
 		await drawn(open);
 		const taken = await open.$eval(selector, (e) => !e.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true })));
 		check(taken === (field !== '') && (!field || await open.evaluate(() => document.activeElement.id) === field), address, taken);
 		await open.close();
-	}
-});
+	});
 
 await test('times are in a zone that is named and can be switched', async () => {
 	const open = await browser.newPage();
@@ -339,8 +331,8 @@ await test('how a table is sorted and filtered stands in its address', async () 
 	await open.close();
 });
 
-await test('a marked box is forgotten with its graph, before the table or call graph has other boxes', async () => {
-	for (const other of ['table', 'call graph']) {
+for (const other of some(['table', 'call graph']))
+	await test(`a marked box is forgotten with its graph, before the table or call graph has other boxes: ${other}`, async () => {
 		const open = await openPage('/runs/shop/before');
 		await ready(open);
 		await open.focus('.flame');
@@ -357,8 +349,7 @@ await test('a marked box is forgotten with its graph, before the table or call g
 		await drawn(open);
 		check(open.complaints.length === 0, other, open.complaints);
 		await open.close();
-	}
-});
+	});
 
 await test('a regular expression that takes for ever is given up, and the page goes on', async () => {
 	const open = await openPage('/runs/shop/before#search=%5E((%5Cw%7C%5C%5C%7C%3A)%2B)%2B%24x');
