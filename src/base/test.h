@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct test {
@@ -35,6 +36,13 @@ static const char *test_skipped;
 		test_last = &t.next;						\
 	}									\
 	static void test_##sentence(void)
+
+/* Returns the step of a loop over cases that resemble each other: `n`, or, with STROBE_TEST_IN_FULL=1, as in the
+ * suite "long", 1. */
+static inline unsigned test_every(unsigned n)
+{
+	return getenv("STROBE_TEST_IN_FULL") ? 1 : n;
+}
 
 /* Records a failure and continues. */
 #define CHECK(condition)							\

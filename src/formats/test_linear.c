@@ -156,15 +156,10 @@ static void at_each_boundary(bool (*check)(const struct format *f, const char *s
 /* Bytes that have a meaning in some format, and one of each other kind. */
 static const char odd[] = "\0\t\n\v\f\r !\"#$%&'()*+,-./09:;<=>?@AR[\\]^_`aefx{|}~\x7f\x80\xc3\xff";
 
-/* In full runs, every byte at each boundary; otherwise every third, and others at the next boundary. */
-static size_t stride(void)
-{
-	return getenv("STROBE_TEST_IN_FULL") ? 1 : 3;
-}
-
+/* In full runs, every byte at each boundary; otherwise every sixth, and others at the next boundary. */
 static bool check_bytes(const struct format *f, const char *sample, size_t at)
 {
-	for (size_t i = at % stride(); i + 1 < sizeof(odd); i += stride()) {
+	for (size_t i = at % test_every(6); i + 1 < sizeof(odd); i += test_every(6)) {
 		const struct run r = { .sample = sample, .at = at, .first = odd + i, .first_size = 1 };
 
 		if (!is_linear(f, &by_default, &r, make_run, SHORT))
@@ -180,7 +175,7 @@ TEST(a_run_of_any_byte_costs_what_its_length_is)
 
 static bool check_words(const struct format *f, const char *sample, size_t at)
 {
-	for (size_t i = at % stride(); i + 1 < sizeof(odd); i += stride()) {
+	for (size_t i = at % test_every(6); i + 1 < sizeof(odd); i += test_every(6)) {
 		const char word[] = { ' ', odd[i] };
 		const struct run r = { sample, at, " ", word, 1, 2 };
 

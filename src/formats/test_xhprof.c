@@ -405,12 +405,12 @@ TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 TEST(every_function_of_any_tree_keeps_what_it_took)
 {
 	struct tree_options o = { .nodes = 100, .columns = 3, .column_names = traced };
-	unsigned with_edges = 0;
+	unsigned rounds = 0, with_edges = 0;
 
-	for (int i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < 40; i += test_every(3), rounds++) {
 		struct profile *p, *back;
 
-		o.names = 2 + (uint32_t)i % 9;
+		o.names = 2 + i % 9;
 		p = tree_by_chance(&o);
 		back = round_trip(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
 		CHECK(back && same_functions(p, back));
@@ -423,7 +423,7 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 		profile_free(p);
 		profile_free(back);
 	}
-	CHECK(with_edges > 30);
+	CHECK(with_edges > rounds * 3 / 4);
 }
 
 static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_most)

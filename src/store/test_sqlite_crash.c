@@ -291,18 +291,18 @@ TEST(each_write_that_fails_in_turn_leaves_a_store_that_lost_nothing)
 
 	failing_vfs_register();
 	while (live_with_failure(n, false, SQLITE_IOERR_WRITE) && n < 2000)
-		n++;
+		n += test_every(3);
 	CHECK(n > 50 && n < 2000);
 	failing_vfs_unregister();
 }
 
 TEST(a_disk_that_is_full_from_each_write_on_leaves_a_store_that_lost_nothing)
 {
-	unsigned n = 1;
+	unsigned n = test_every(2);	/* between those that fail above */
 
 	failing_vfs_register();
 	while (live_with_failure(n, true, SQLITE_FULL) && n < 2000)
-		n++;
+		n += test_every(3);
 	CHECK(n > 50 && n < 2000);
 	failing_vfs_unregister();
 }

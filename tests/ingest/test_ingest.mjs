@@ -27,8 +27,9 @@ const decode = (type, bytes) => layouts[110].lookupType(type).toObject(layouts[1
 
 // A pprof with samples [[functions from the root], [values], {labels}].
 function pprof(types, samples, { period = 10000000, periodType = "cpu" } = {}) {
-	const strings = [""], at = (s) => (strings.includes(s) ? strings.indexOf(s) : strings.push(s) - 1);
-	const names = [...new Set(samples.flatMap(([stack]) => stack))];
+	// Maps, as some tests have tens of thousands of names.
+	const indices = new Map([["", 0]]), at = (s) => indices.get(s) ?? indices.set(s, indices.size).size - 1;
+	const names = [...new Set(samples.flatMap(([stack]) => stack))], ids = new Map(names.map((n, i) => [n, i + 1]));
 	const root = protobuf.parse(`syntax = "proto3"; message Profile { repeated VT sample_type = 1; repeated Sample sample = 2;
 		repeated Location location = 4; repeated Function function = 5; repeated string string_table = 6; int64 time_nanos = 9;
 		int64 duration_nanos = 10; VT period_type = 11; int64 period = 12; }
@@ -38,12 +39,14 @@ function pprof(types, samples, { period = 10000000, periodType = "cpu" } = {}) {
 		message Function { uint64 id = 1; int64 name = 2; int64 filename = 4; }`).root.lookupType("Profile");
 	const o = {
 		sampleType: types.map(([t, u]) => ({ type: at(t), unit: at(u) })),
-		sample: samples.map(([stack, value, of = {}]) => ({ locationId: stack.map((n) => names.indexOf(n) + 1).reverse(), value,
+		sample: samples.map(([stack, value, of = {}]) => ({ locationId: stack.map((n) => ids.get(n)).reverse(), value,
 			label: Object.entries(of).map(([k, v]) => ({ key: at(k), str: at(v) })) })),
 		location: names.map((_, i) => ({ id: i + 1, line: [{ functionId: i + 1, line: 3 }] })),
 		function: names.map((n, i) => ({ id: i + 1, name: at(n), filename: at("app.php") })),
-		periodType: { type: at(periodType), unit: at("nanoseconds") }, period, timeNanos: String(nowNs()), stringTable: strings,
+		periodType: { type: at(periodType), unit: at("nanoseconds") }, period, timeNanos: String(nowNs()),
 	};
+
+	o.stringTable = [...indices.keys()];
 
 	return Buffer.from(root.encode(root.fromObject(o)).finish());
 }

@@ -1,5 +1,6 @@
 """Two ClickHouse servers of a test program: one pair is shared by tests, each with a database of its own; another is for those that end
 or hang servers. It has few tables and is therefore there again at once."""
+import time
 import urllib.error
 import urllib.request
 
@@ -38,6 +39,16 @@ def status_of(page, path, method='GET', data=None):
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as e:
         return e.code, e.read().decode()
+
+
+def readiness(page):
+    """The status and the text of /readyz, and how long they took."""
+    began = time.monotonic()
+    try:
+        with urllib.request.urlopen(page.daemon.url + '/readyz', timeout=60) as r:
+            return r.status, r.read().decode(), time.monotonic() - began
+    except urllib.error.HTTPError as e:
+        return e.code, e.read().decode(), time.monotonic() - began
 
 
 def run_tests():

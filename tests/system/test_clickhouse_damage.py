@@ -1,15 +1,13 @@
-"""ClickHouse with a server that is away or hangs, or behind a proxy that answers for it, and with tables that are lost: answers name what they miss, and what can come back does."""
+"""ClickHouse with a server that is away or hangs, or behind a proxy that answers for it, and with labels that are lost: answers name what they miss, and what can come back does."""
 import http.client
 import http.server
 import json
-import signal
 import threading
 import time
-import urllib.error
 import urllib.request
 
-from clickhouse_pair import both, mortal, mortals, run_tests, servers, status_of
-from clickhouse_samples import Page, answers, collected, samples_of, stacks, stored
+from clickhouse_pair import both, mortal, mortals, readiness, run_tests, servers, status_of
+from clickhouse_samples import Page, collected, samples_of, stacks, stored
 from strobe_test import Directory, check, test, wait_for
 
 
@@ -47,16 +45,6 @@ def a_shard_that_is_away_is_named_and_the_rest_is_shown():
             two.start()
             answer = json.loads(page.get('/api/v1/profile?from=-2h'))
             check('warning' not in answer and answer['looked']['samples'] == samples_of(lines), 'it comes back')
-
-
-def readiness(page):
-    """The status and the text of /readyz, and how long they took."""
-    began = time.monotonic()
-    try:
-        with urllib.request.urlopen(page.daemon.url + '/readyz', timeout=60) as r:
-            return r.status, r.read().decode(), time.monotonic() - began
-    except urllib.error.HTTPError as e:
-        return e.code, e.read().decode(), time.monotonic() - began
 
 
 @test
@@ -140,98 +128,6 @@ def a_running_daemon_does_not_write_into_the_tables_of_a_newer_strobe():
         two.ask('ALTER TABLE schema DELETE WHERE version = 2', 'upgraded')
         check(wait_for(lambda: stored('upgraded', *pair) == 120 * len(pushed), 60), f'nothing is lost: {sink()}')
         check(not sink()['failing'] and wait_for(lambda: readiness(page)[0] == 200, 30), f'and it is ready: {readiness(page)}')
-
-
-@test
-def tables_that_disappear_under_a_daemon_are_created_again():
-    one, two = pair = servers()
-    with Directory() as d, Page(d, both('emptied')) as page:
-        def ingest(tag):
-            lines = ''.join(f'main;{tag}{i} 1\n' for i in range(40)).encode()
-            check(status_of(page, f'/ingest?name={tag}.cpu', 'POST', lines)[0] == 200, f'{tag} is taken')
-
-        def functions():
-            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
-            return sorted({line.split(';')[1].split()[0] for line in text.splitlines()}) if status == 200 else [text]
-        ingest('first')
-        check(wait_for(lambda: len(functions()) == 40), 'forty are there')
-        two.ask('DROP DATABASE emptied')
-        ingest('second')
-        check(wait_for(lambda: sum('second' in f for f in functions()) == 40, 100), f'all that comes then: {functions()[:3]}')
-        check(all('first' in f or 'second' in f for f in functions()), f'by their names: {functions()}')
-        for table in ('frames', 'schema'):
-            one.ask(f'DROP TABLE {table}', 'emptied')
-            ingest(table)
-            check(wait_for(lambda: sum(table in f for f in functions()) == 40, 100), f'nor without {table}: {functions()[:3]}')
-        check(wait_for(lambda: readiness(page)[0] == 200, 30), 'it is ready')
-    check(any('recreated tables' in line for line in page.daemon.said.lines()), 'the log says so')
-
-
-@test
-def names_are_sent_again_where_another_daemon_created_the_tables():
-    server = servers()[0]
-    url = server.url('renewed')
-    with Directory() as d, Page(d, url) as page, Directory() as other:
-        def shown():
-            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
-            return text
-        ingest = lambda: status_of(page, '/ingest?name=shop.cpu', 'POST', b'main;work 1\n')
-        ingest()
-        check(wait_for(lambda: 'main;work' in shown()), 'it is there')
-        # As if nothing of this daemon had met them while they were gone.
-        page.daemon.process.send_signal(signal.SIGSTOP)
-        server.ask('DROP DATABASE renewed')
-        collected(['other;thing 1\n'], url, directory=other)
-        page.daemon.process.send_signal(signal.SIGCONT)
-        ingest()
-        check(wait_for(lambda: ingest() and 'main;work' in shown(), 100), f'its names are sent again: {shown()}')
-        check(wait_for(lambda: 'other;thing' in shown()), 'beside those of the other one')
-
-
-@test
-def names_are_sent_again_to_a_server_that_was_restarted():
-    _, two = pair = mortals()
-    with Directory() as d, Page(d, both('restarted', pair=mortal)) as page:
-        lines = ''.join(f'main;f{i} 3\n' for i in range(100)).encode()
-        ingest = lambda: status_of(page, '/ingest?name=shop', 'POST', lines)[0] == 200
-        unknown = lambda: status_of(page, '/api/v1/profile?from=-1h&format=folded')[1].count('[unknown')
-        check(ingest() and wait_for(lambda: stored('restarted', *pair) == 300) and not unknown(), 'all are there')
-        time.sleep(65)          # it has seen when the servers started
-        two.kill()
-        two.start()
-        two.ask('TRUNCATE TABLE stacks', 'restarted')       # as if the power had failed
-        check(wait_for(lambda: ingest() and not unknown(), 100), f'stacks are named again: {unknown()} are unknown')
-
-
-@test
-def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
-    one, two = servers()
-    lines = stacks(200)
-
-    def forget_kinds(server):
-        server.ask('ALTER TABLE kinds DELETE WHERE kind > 0', 'kindless')
-        check(wait_for(lambda: int(server.ask('SELECT count() FROM kinds', 'kindless')) == 0, 60), 'they are gone')
-    with Directory() as d:
-        collected(lines, both('kindless'), directory=d)
-        end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'kindless'))
-        check(stored('kindless', one) > 0 and stored('kindless', two) > 0, 'both have samples')
-        with Page(d, both('kindless')) as page:
-            def found():
-                sums = status_of(page, f'/pyroscope/render?query=samples:samples:count::{{}}&from={end - 600}&until={end + 600}')
-                return {**answers(page, end), 'sums': sums}
-            before = found()
-            check(sum(json.loads(before['sums'][1])['timeline']['samples']) == samples_of(lines), before['sums'])
-            check(sum(before['time line']) == samples_of(lines), f'all are there: {before["looked"]}')
-            forget_kinds(two)
-            check(found() == before, f'nothing is missing: {found()["looked"]}')
-            two.ask("INSERT INTO kinds VALUES (77, 1, 0, 0, 'samples', 'count', 0)", 'kindless')
-            check(found() == before, f'nor if it knows another one: {found()["looked"]}')
-            check(not any('their kind' in line for line in page.daemon.said.lines()), 'so there is nothing to say')
-            forget_kinds(two)
-            forget_kinds(one)
-            check(sum(found()['time line']) == 0 and not found()['folded'], 'where no shard has them, nothing can be shown')
-            said = lambda: [line for line in page.daemon.said.lines() if 'their kind is in no server' in line]
-            check(wait_for(said) and len(said()) == 1, f'which the log says once: {page.daemon.said.lines()}')
 
 
 @test

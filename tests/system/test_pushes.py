@@ -105,7 +105,7 @@ def a_crash_loses_no_more_than_the_last_second_and_counts_nothing_twice():
 
                 def send(worker):
                     for i in range(1000):
-                        if stop.is_set():
+                        if stop.wait(0.01):
                             return
                         name = f'f{turn}_{worker}_{i}'
                         body, kind = form(profile=pprof([([('main', 'a.php', 1), (name, 'a.php', 2)], (3, 3 * 10**7), {})]).gzip())

@@ -184,7 +184,7 @@ class Writer:
                 client = self.redis.connect()
                 while not self.stopped.is_set():
                     self.add(client)
-                    time.sleep(0.002)
+                    time.sleep(0.005)
             time.sleep(0.05)
 
     def stop(self):

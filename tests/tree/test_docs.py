@@ -24,9 +24,9 @@ OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|W
 DOCSTRING = re.compile(r'"""(.*?)"""', re.S)
 PARAGRAPH = re.compile(r'\n[ \t]*\n[ \t]*((?:What|Whether|Whom?|Whose|Which|Where|How|Of)\b.*)')
 # American spelling, as in the names of options and fields. The palette "grey" is flamegraph.pl's, and the counter of peers without labels
-# keeps its name.
-BRITISH = re.compile(r'\w*(?:(?:colo|behavio|favo|flavo|hono|labo|neighbo)ur|(?:cancel|(?<!un)label|model|signal|travel)l(?:ed|ing)'
-                     r'|(?:initial|normal|optim|organ|recogn|serial|summar)is(?:e|ing|ation)|\b(?:cent(?:re)|licen(?:ce))s?\b)\w*', re.I)
+# keeps its name. A pattern that began with \w* would be tried from each letter of each word.
+BRITISH = re.compile(r'(?:(?:colo|behavio|favo|flavo|hono|labo|neighbo)ur|(?:cancel|(?<!un)label|model|signal|travel)l(?:ed|ing)'
+                     r'|(?:initial|normal|optim|organ|recogn|serial|summar)is(?:e|ing|ation)|\b(?:cent(?:re)|licen(?:ce))s?\b)')
 
 
 def read(path):
@@ -142,9 +142,11 @@ def clauses_in_sections():
 
 def british_spellings():
     for path in [*DOCUMENTS, *sources()]:
-        for number, line in enumerate(read(path).splitlines(), 1):
-            for word in BRITISH.findall(line) if 'COST CENTRE' not in line else []:
-                yield f'{path}:{number}: {word}'
+        text = read(path).lower()       # several times as fast as with re.I
+        for word in BRITISH.finditer(text):
+            number, line = text.count('\n', 0, word.start()) + 1, text[text.rfind('\n', 0, word.start()) + 1:].partition('\n')[0]
+            if 'cost centre' not in line:
+                yield f'{path}:{number}: {line.strip()[:100]}'
 
 
 def main():
