@@ -4,6 +4,7 @@
 #include "config.h"
 #endif
 
+#include "strobe_assert.h"
 #include "tree_export.h"
 #include "tree_walk.h"
 
@@ -45,6 +46,7 @@ static void enter_node(void *data, uint32_t n, uint32_t depth)
 	const struct call_node *parent = &f->tree->nodes[node->parent];
 	struct function_values *v = &f->functions[node->function];
 
+	STROBE_ASSERT(node->function < f->tree->function_count && f->metric_count <= METRICS);
 	if (!v->order)
 		v->order = ++f->order;
 	v->calls += call_tree_value(f->tree, n, TREE_CALLS);
@@ -64,6 +66,7 @@ static void leave_node(void *data, uint32_t n, uint32_t depth)
 {
 	struct flat *f = data;
 
+	STROBE_ASSERT(f->functions[f->tree->nodes[n].function].active > 0);
 	f->functions[f->tree->nodes[n].function].active--;
 }
 

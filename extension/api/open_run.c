@@ -11,6 +11,7 @@
 #include "php_strobe.h"
 #include "send_runs.h"
 #include "socket_path.h"
+#include "strobe_assert.h"
 #include "trace_copy.h"
 #include "watch.h"
 
@@ -97,6 +98,7 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 	struct request_labels *labels;
 	struct call_tree *t;
 
+	STROBE_ASSERT(timer == &w->open.timer);
 	if (!a || began < w->open.next_ns || !(labels = malloc(sizeof(*labels))))
 		return;
 	runs_labels(labels);
@@ -164,6 +166,7 @@ static void watch(struct api_thread *a, struct work *w)
 {
 	struct request_labels *labels = malloc(sizeof(*labels));
 
+	STROBE_ASSERT(!w->open.published);
 	w->open.published = labels ? malloc(sizeof(*w->open.published)) : NULL;
 	if (w->open.published) {
 		runs_labels(labels);

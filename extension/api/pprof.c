@@ -17,6 +17,7 @@
 #include "config.h"
 #endif
 
+#include "strobe_assert.h"
 #include "tree_export.h"
 #include "tree_walk.h"
 
@@ -94,8 +95,10 @@ static void put_sample(void *data, const uint32_t *functions, size_t depth, cons
 {
 	struct pprof *p = data;
 
-	while (depth-- > 0)
+	while (depth-- > 0) {
+		STROBE_ASSERT(functions[depth] <= p->tree->function_count);
 		put_varint(&p->inner, (uint64_t)functions[depth] + 1);
+	}
 	put_message(&p->message, 1, &p->inner);
 	for (unsigned k = 0; k < p->metric_count; k++)
 		put_varint(&p->inner, (uint64_t)values[k]);

@@ -9,6 +9,7 @@
 #include "api_thread.h"
 #include "php_strobe.h"
 #include "sampler.h"
+#include "strobe_assert.h"
 
 #include "zend_fibers.h"
 #include "zend_observer.h"
@@ -27,6 +28,7 @@ void scopes_changed(struct api_thread *a)
 {
 	const struct scope *s = a->scope;
 
+	STROBE_ASSERT(s && s->work && s->labels.count <= REQUEST_LABELS);
 	STROBE_G(own_labels) = s->labels.count ? &s->labels : NULL;
 	STROBE_G(unsampled) = !s->work->sampled;
 	/* Must be the last change, since the ticker's thread may be reading (watch.h). */
@@ -35,6 +37,7 @@ void scopes_changed(struct api_thread *a)
 
 static struct scope *hold(struct scope *s)
 {
+	STROBE_ASSERT(!s->link || s->references > 0);
 	s->references++;
 	return s;
 }
@@ -44,6 +47,7 @@ static void release(struct scope *s)
 	while (s && s->link && --s->references == 0) {
 		struct scope *outer = s->outer;
 
+		STROBE_ASSERT(*s->link == s && !s->inner && !s->sibling_link);
 		*s->link = s->next;
 		if (s->next)
 			s->next->link = s->link;
@@ -55,8 +59,10 @@ static void release(struct scope *s)
 /* Returns `s` or the innermost scope around it that has not ended. */
 static struct scope *holding(struct scope *s)
 {
-	while (s->over)
+	while (s->over) {
+		STROBE_ASSERT(s->outer);
 		s = s->outer;
+	}
 	return s;
 }
 
@@ -73,6 +79,7 @@ void scope_visit(struct api_thread *a, struct scope *s)
 
 static void put_inside(struct scope *s, struct scope *outer)
 {
+	STROBE_ASSERT(s != outer && !outer->over);
 	s->outer = hold(outer);
 	s->sibling = outer->inner;
 	s->sibling_link = &outer->inner;
@@ -86,6 +93,7 @@ static void take_out(struct scope *s)
 {
 	if (!s->sibling_link)
 		return;
+	STROBE_ASSERT(*s->sibling_link == s && s->outer);
 	*s->sibling_link = s->sibling;
 	if (s->sibling)
 		s->sibling->sibling_link = s->sibling_link;
@@ -179,6 +187,7 @@ static void end_inside(struct scope *s)
 
 	for (i = innermost_of_fiber(s);; i = innermost_of_fiber(outer)) {
 		outer = i->outer;
+		STROBE_ASSERT(outer && !i->over);
 		while (i->inner)
 			move_inner_scope_out(i->inner, i);
 		i->over = true;
@@ -246,6 +255,7 @@ struct scope *scope_begin(struct api_thread *a, struct work *work)
 
 void scope_end(struct api_thread *a, struct scope *s)
 {
+	STROBE_ASSERT(s != &a->base);
 	if (!s->over) {
 		scopes_changing();
 		end_inside(s);
@@ -288,6 +298,7 @@ static void remember(struct api_thread *a, const zend_fiber_context *context)
 		f = add_fiber(a, context);
 	if (!f)
 		return;
+	STROBE_ASSERT(!f->scope);
 	f->number = a->fiber;
 	f->scope = a->scope == &a->base ? NULL : hold(a->scope);
 }

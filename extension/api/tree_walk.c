@@ -6,6 +6,8 @@
 
 #include "tree_walk.h"
 
+#include "strobe_assert.h"
+
 /* First child and next sibling of each node; 0: none. */
 struct links {
 	uint32_t *first, *next;
@@ -18,7 +20,9 @@ static struct links link_nodes(const struct call_tree *t)
 		ecalloc(t->node_count, sizeof(*l.next)),
 	};
 
+	STROBE_ASSERT(t->node_count > 0);
 	for (uint32_t n = t->node_count; n-- > 1;) {
+		STROBE_ASSERT(t->nodes[n].parent < n);
 		l.next[n] = l.first[t->nodes[n].parent];
 		l.first[t->nodes[n].parent] = n;
 	}
@@ -40,6 +44,7 @@ static void walk(const struct call_tree *t, const struct links *l, const struct 
 		for (;;) {
 			if (v->leave)
 				v->leave(data, n, depth);
+			STROBE_ASSERT((n == 0) == (depth == 0));
 			if (n == 0)
 				return;
 			if (l->next[n])
@@ -106,6 +111,7 @@ static void enter_node(void *data, uint32_t n, uint32_t depth)
 			s->elided[k] += values[k];
 		return;
 	}
+	STROBE_ASSERT(s->tree->nodes[n].function < s->tree->function_count);
 	if (size)
 		s->functions[size - 1] = s->tree->nodes[n].function;
 	if (own_values(s, n, values) && size)
@@ -133,6 +139,7 @@ void stacks_walk(const struct call_tree *t, const struct stack_visitor *v, void 
 	const struct tree_visitor visitor = { enter_node, leave_node };
 	struct stacks *s = ecalloc(1, sizeof(*s));
 
+	STROBE_ASSERT(v->metric_count <= METRICS);
 	s->tree = t;
 	s->visitor = v;
 	s->data = data;

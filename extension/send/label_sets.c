@@ -67,6 +67,7 @@ unsigned label_sets_number(struct label_sets *s, const struct request_labels *l)
 
 	if (!l)
 		l = &none;
+	STROBE_ASSERT(s->count <= LABEL_SETS && l->count <= REQUEST_LABELS);
 	h = hash(l);
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->hashes[i] == h && equal(&s->sets[i], l))

@@ -15,6 +15,7 @@
 #include "message.h"
 #include "platform.h"
 #include "function_name.h"
+#include "strobe_assert.h"
 
 #include <sys/mman.h>
 
@@ -136,6 +137,7 @@ static uint32_t number_text(struct message_scratch *s, struct text t)
 	for (; (i = s->text_slots[slot]); slot = (slot + 1) % STRING_SLOTS)
 		if (texts_equal(&s->texts[i - 1], &t))
 			return s->first_text + i - 1;
+	STROBE_ASSERT(s->text_count < STRINGS);
 	t.slot = slot;
 	s->texts[s->text_count++] = t;
 	s->text_slots[slot] = s->text_count;
@@ -158,6 +160,7 @@ static uint32_t number_frame(struct message_scratch *s, const struct function_id
 		if (g->name == frame.name && g->file == frame.file && g->line == frame.line)
 			return i - 1;
 	}
+	STROBE_ASSERT(s->frame_count < TRIE_NODES);
 	frame.slot = slot;
 	s->frames[s->frame_count++] = frame;
 	s->frame_slots[slot] = s->frame_count;
@@ -175,11 +178,13 @@ static void sort_nodes(struct message_scratch *s, const struct trie *t, struct t
 {
 	uint32_t at = 0;
 
+	STROBE_ASSERT(t->count <= TRIE_NODES);
 	memset(trees, 0, TRIE_ROOTS * sizeof(*trees));
 	for (uint32_t n = TRIE_ROOTS; n < t->count; n++) {
 		uint32_t parent = t->nodes[n].parent;
 		uint32_t root = parent < TRIE_ROOTS ? parent : s->trees[parent];
 
+		STROBE_ASSERT(parent < n && root < TRIE_ROOTS);
 		s->trees[n] = (uint8_t)root;
 		s->places[n] = ++trees[root].count;
 		trees[root].samples += t->nodes[n].samples;
@@ -195,6 +200,7 @@ static void sort_nodes(struct message_scratch *s, const struct trie *t, struct t
 /* `first_text` is the reference of the first name, after those of labels and the column. */
 static void number_all(struct message_scratch *s, const struct trie *t, const struct tree *tree, uint32_t first_text)
 {
+	STROBE_ASSERT(!s->text_count && !s->frame_count);
 	s->first_text = first_text;
 	s->lines = false;
 	for (uint32_t i = 0; i < tree->count; i++) {
@@ -305,6 +311,7 @@ void message_send(struct message_scratch *m, struct sender *sender, const char *
 	size_t room = sizeof(m->buffer);
 	struct tree trees[TRIE_ROOTS];
 
+	STROBE_ASSERT(base->count <= REQUEST_LABELS && label_sets_count(sets) <= TRIE_ROOTS);
 	sort_nodes(m, t, trees);
 	for (unsigned i = 0; i < label_sets_count(sets); i++) {
 		int reason;

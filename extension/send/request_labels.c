@@ -7,6 +7,7 @@
 #include "request_labels.h"
 #include "guarded_read.h"
 #include "php_strobe.h"
+#include "strobe_assert.h"
 
 #include "SAPI.h"
 
@@ -66,6 +67,7 @@ int request_labels_set(struct request_labels *l, const char *key, size_t key_siz
 
 	if (!is_key(key, key_size))
 		return -EINVAL;
+	STROBE_ASSERT(l->count <= REQUEST_LABELS);
 	label = find(l, key, key_size);
 	if (!label) {
 		if (l->count == REQUEST_LABELS)
@@ -108,6 +110,7 @@ bool request_labels_remove(struct request_labels *l, const char *key, size_t key
 
 	if (!label)
 		return false;
+	STROBE_ASSERT(label >= l->items && label < last);
 	memmove(label, label + 1, (size_t)((char *)last - (char *)(label + 1)));
 	l->count--;
 	return true;

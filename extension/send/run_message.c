@@ -102,6 +102,7 @@ static uint32_t number_hashed(struct encoder *e, const char *p, size_t n, uint32
 {
 	uint32_t i, reference;
 
+	STROBE_ASSERT((e->slot_count & (e->slot_count - 1)) == 0 && e->text_count < e->slot_count);
 	for (i = hash & (e->slot_count - 1); (reference = e->slots[i]); i = (i + 1) & (e->slot_count - 1)) {
 		const struct text *t = &e->texts[reference - 1];
 
@@ -194,6 +195,7 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 
 static void add_column(struct encoder *e, const char *name, const char *unit)
 {
+	STROBE_ASSERT(e->column_count < COLUMNS);
 	e->columns[e->column_count++] = (struct pair){ number(e, name, strlen(name), true),
 						       number(e, unit, strlen(unit), true) };
 }

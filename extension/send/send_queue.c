@@ -6,6 +6,8 @@
 
 #include "send_queue.h"
 
+#include "strobe_assert.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ void *send_queue_add(struct send_queue *q, size_t size)
 		atomic_fetch_sub(&total, cost);
 		return NULL;
 	}
+	STROBE_ASSERT(!q->first || (q->last && !q->last->next));
 	m->next = NULL;
 	m->size = size;
 	if (q->first)
@@ -43,6 +46,7 @@ void send_queue_remove(struct send_queue *q)
 {
 	struct send_queue_message *m = q->first;
 
+	STROBE_ASSERT(m && q->bytes >= m->size && atomic_load(&total) >= m->size + KEEPING);
 	q->first = m->next;
 	q->bytes -= m->size;
 	atomic_fetch_sub(&total, m->size + KEEPING);

@@ -90,6 +90,7 @@ static int connect_to(struct sender *s, const char *path)
 	struct stat st;
 	int fd = platform_connect(path);
 
+	STROBE_ASSERT(s->fd < 0);
 	if (fd < 0)
 		return -fd;
 	if (fstat(fd, &st)) {
@@ -221,6 +222,7 @@ static int send_together(struct sender *s, bool last)
 		memcpy((char *)map + at, m->bytes, m->size);
 		at += m->size;
 	}
+	STROBE_ASSERT(at == size);
 	error = ENOMEM;
 	if (platform_seal(memfd, map, size)) {
 		error = attempt_memfd(s, s->path, memfd, size, platform_send);
