@@ -23,7 +23,7 @@ class Base { function __call($name, $arguments) { return doze(0.02); } function 
 function numbers() { yield doze(0.02); yield from more(); }
 function more() { yield doze(0.02); yield new class { function run() { return doze(0.06); } }; }
 function deep($n) { return $n ? deep($n - 1) : doze(0.1); }
-for ($round = 0; $round < 3; $round++) {
+for ($round = 0; $round < $argv[1]; $round++) {
 	for ($i = 0; $i < 5; $i++) {
 		if ($round == 0)
 			include __DIR__ . "/part$i.php";
@@ -57,7 +57,7 @@ if (function_exists("pcntl_fork")) {
 echo "end\n";
 ';
 $run = profile($code, ['under' => ['valgrind', '-q', '--fair-sched=try', '--error-exitcode=99', '--leak-check=full', '--errors-for-leak-kinds=definite'],
-	'strobe.period' => '0.002', 'pcre.jit' => '0', 'memory_limit' => '-1'], [], $receiver, null, ['USE_ZEND_ALLOC' => '0']);
+	'strobe.period' => '0.002', 'pcre.jit' => '0', 'memory_limit' => '-1'], [in_full() ? '3' : '2'], $receiver, null, ['USE_ZEND_ALLOC' => '0']);
 check($run->status === 0, "valgrind found something: $run->status\n$run->stderr");
 check(str_starts_with($run->stdout, 'end'), "the program runs: $run->stdout");
 check(count($run->messages) >= 3 && $run->samples() > 300, count($run->messages) . ' messages with ' . $run->samples() . ' samples');
