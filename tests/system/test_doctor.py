@@ -511,7 +511,7 @@ def features_of_the_kernel_can_be_switched_off():
 @test
 def what_the_doctor_says_of_the_kernel_is_what_a_recording_does():
     need_root()
-    with Directory() as d, running('php', '-n', '-r', 'echo "ready\\n"; while (true);') as p:
+    with Directory() as d, running('php', '-n', '-r', WAIT) as p:
         def way(feature):
             environment = {'STROBE_WITHOUT': feature}
             done = subprocess.run([STROBE, 'record', '-p', str(p.pid), '-d', '0.2', '-o', f'{d}/out.folded'], capture_output=True, text=True,
