@@ -17,21 +17,22 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 for ($i = 0; $i < 5; $i++)
-	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return doze(0.1); } part$i();");
-$code = '<?php ' . DOZE . '
-class Base { function __call($name, $arguments) { return doze(0.02); } function __destruct() { doze(0.02); } static function make() { return new static; } }
-function numbers() { yield doze(0.02); yield from more(); }
-function more() { yield doze(0.02); yield new class { function run() { return doze(0.06); } }; }
-function deep($n) { return $n ? deep($n - 1) : doze(0.1); }
+	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return work(0.1); } part$i();");
+$code = '<?php ' . BUSY . DOZE . '
+function work(float $seconds) { busy($seconds / 4); doze($seconds * 3 / 4); }
+class Base { function __call($name, $arguments) { return work(0.02); } function __destruct() { work(0.02); } static function make() { return new static; } }
+function numbers() { yield work(0.02); yield from more(); }
+function more() { yield work(0.02); yield new class { function run() { return work(0.06); } }; }
+function deep($n) { return $n ? deep($n - 1) : work(0.1); }
 for ($round = 0; $round < $argv[1]; $round++) {
 	for ($i = 0; $i < 5; $i++) {
 		if ($round == 0)
 			include __DIR__ . "/part$i.php";
-		eval("(function () { doze(0.02); })();");
+		eval("(function () { work(0.02); })();");
 		$name = "long" . str_repeat("x", 3000 * $i) . $round;
-		eval("function $name() { return doze(0.02); }");
+		eval("function $name() { return work(0.02); }");
 		$name();
-		$f = function ($x) { return doze(0.02); };
+		$f = function ($x) { return work(0.02); };
 		array_map($f, [1]);
 		unset($f);
 	}
@@ -41,16 +42,16 @@ for ($round = 0; $round < $argv[1]; $round++) {
 	foreach (numbers() as $v)
 		if (is_object($v))
 			$v->run();
-	$fiber = new Fiber(function () { doze(0.02); Fiber::suspend(); doze(0.02); });
+	$fiber = new Fiber(function () { work(0.02); Fiber::suspend(); work(0.02); });
 	$fiber->start();
 	$fiber->resume();
 	deep(2000);
 	usleep(10000);
-	try { (fn() => throw new Exception("x"))(); } catch (Exception) { doze(0.02); }
+	try { (fn() => throw new Exception("x"))(); } catch (Exception) { work(0.02); }
 }
 if (function_exists("pcntl_fork")) {
 	$pid = pcntl_fork();
-	doze(0.1);
+	work(0.1);
 	if ($pid)
 		pcntl_waitpid($pid, $status);
 }

@@ -7,7 +7,8 @@ strobe.instrument=0
 <?php
 function foo() { usleep(850000); }
 function bar() { foo(); }
-function stay($seconds) { for ($end = microtime(true) + $seconds; microtime(true) < $end;) usleep(700); }
+/* It sleeps, in steps shorter than a sample, and computes in the end. */
+function stay($seconds) { for ($end = microtime(true) + $seconds; ($now = microtime(true)) < $end;) if ($now < $end - 0.05) usleep(700); }
 function rec($n) { if ($n) rec($n - 1); else stay(0.4); }
 function on() { global $times; return $times->start(); }
 class C { function m() { (function () { stay(0.4); })(); } }
