@@ -19,7 +19,7 @@ $receiver = new Receiver();
 for ($i = 0; $i < 5; $i++)
 	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return work(0.1); } part$i();");
 $code = '<?php ' . BUSY . DOZE . '
-function work(float $seconds) { busy($seconds / 4); doze($seconds * 3 / 4); }
+function work(float $seconds) { busy($seconds / 10); doze($seconds * 0.9); }
 class Base { function __call($name, $arguments) { return work(0.02); } function __destruct() { work(0.02); } static function make() { return new static; } }
 function numbers() { yield work(0.02); yield from more(); }
 function more() { yield work(0.02); yield new class { function run() { return work(0.06); } }; }
