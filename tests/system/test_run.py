@@ -319,7 +319,7 @@ def kill_when(p, script, options, signo, after=0, php=('php',)):
     return stderr, lines, waited
 
 
-# Half a second that takes next to no CPU time. Where the ticking thread is late, what the last tick counts belongs to the call behind.
+# Half a second that takes next to no CPU time. If the ticking thread is late, what the last tick counts belongs to the call behind.
 FIRST = 'function first() { for ($end = microtime(true) + 0.5; microtime(true) < $end;) time_nanosleep(0, 5000000); }'
 
 
