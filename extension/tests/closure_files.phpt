@@ -11,21 +11,21 @@ $script = "$receiver->directory/script.php";
 $included = "$receiver->directory/included.php";
 // The first of each line is called last.
 file_put_contents($included, '<?php
-return [fn() => busy(0.06), fn() => busy(0.06),
-	function () { busy(0.06); return [fn() => busy(0.06), fn() => busy(0.06)]; }];');
+return [fn() => doze(0.06), fn() => doze(0.06),
+	function () { doze(0.06); return [fn() => doze(0.06), fn() => doze(0.06)]; }];');
 $program = '<?php
 function load(string $file) { return require $file; }
 function deep(int $n, callable $f) { if ($n) deep($n - 1, $f); else $f(); }
 $all = load("' . $included . '"); $all[1](); $all[0]();
 $inner = $all[2](); $all = null; $inner[1](); $inner[0]();
-$eval = eval("return [fn() => busy(0.06), fn() => busy(0.06)];"); $eval[1](); $eval[0]();
-$here = [fn() => busy(0.06), fn() => busy(0.06)]; deep(100, $here[1]); $here[0]();
-function nested() { return fn() => [busy(0.06), (fn() => busy(0.06))()]; } nested()();
-(new Fiber(fn() => [(fn() => busy(0.06))(), (fn() => busy(0.06))()]))->start();
-register_shutdown_function(fn() => [(fn() => busy(0.06))(), (fn() => busy(0.06))()]);
+$eval = eval("return [fn() => doze(0.06), fn() => doze(0.06)];"); $eval[1](); $eval[0]();
+$here = [fn() => doze(0.06), fn() => doze(0.06)]; deep(100, $here[1]); $here[0]();
+function nested() { return fn() => [doze(0.06), (fn() => doze(0.06))()]; } nested()();
+(new Fiber(fn() => [(fn() => doze(0.06))(), (fn() => doze(0.06))()]))->start();
+register_shutdown_function(fn() => [(fn() => doze(0.06))(), (fn() => doze(0.06))()]);
 class Other {}
 (Closure::bind(load("' . $included . '")[1], new Other, Other::class))();
-' . BUSY;
+' . DOZE;
 $expected = [];
 foreach (["$included(2)", "$included(2)#2", "$included(3)", "$included(3)#2", "$included(3)#3", "$script(6) : eval()'d code(1)",
 	  "$script(6) : eval()'d code(1)#2", "$script(7)", "$script(7)#2", "$script(8)", "$script(8)#2",

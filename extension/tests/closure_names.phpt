@@ -8,22 +8,22 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 $program = '<?php namespace App {
-use function busy;
-trait Talks { function talk() { (function () { busy(0.06); })(); } }
+use function doze;
+trait Talks { function talk() { (function () { doze(0.06); })(); } }
 class Cart { use Talks;
-	function total() { (fn() => busy(0.06))(); (fn($x) => [busy(0.06), (fn() => busy(0.06))()])(1); }
-	function bound() { return \Closure::bind(function () { busy(0.06); }, new Other, Other::class); }
-	static function make() { array_map(static fn($x) => busy(0.06), [1]); } }
+	function total() { (fn() => doze(0.06))(); (fn($x) => [doze(0.06), (fn() => doze(0.06))()])(1); }
+	function bound() { return \Closure::bind(function () { doze(0.06); }, new Other, Other::class); }
+	static function make() { array_map(static fn($x) => doze(0.06), [1]); } }
 class Other {}
-function plain() { array_map(fn($x) => busy(0.06), array_filter([1], fn($x) => [busy(0.06)])); }
+function plain() { array_map(fn($x) => doze(0.06), array_filter([1], fn($x) => [doze(0.06)])); }
 $c = new Cart; $c->talk(); $c->total(); ($c->bound())(); Cart::make(); plain();
-array_map(fn($x) => busy(0.06), array_filter([1], fn($x) => [busy(0.06)]));
-(new class { function run() { (fn() => busy(0.06))(); } })->run();
-function one() { return fn() => busy(0.06); } function two() { return fn() => busy(0.06); } $three = fn() => busy(0.06);
-function begins() { return [fn() => busy(0.06),
-	fn() => busy(0.06)]; } if ($c) { function ends() { return fn() => busy(0.06); } }
+array_map(fn($x) => doze(0.06), array_filter([1], fn($x) => [doze(0.06)]));
+(new class { function run() { (fn() => doze(0.06))(); } })->run();
+function one() { return fn() => doze(0.06); } function two() { return fn() => doze(0.06); } $three = fn() => doze(0.06);
+function begins() { return [fn() => doze(0.06),
+	fn() => doze(0.06)]; } if ($c) { function ends() { return fn() => doze(0.06); } }
 $three(); two()(); one()(); array_map(fn($f) => $f(), [begins()[1], ends()]);
-} namespace { ' . BUSY . ' }';
+} namespace { ' . DOZE . ' }';
 $script = "$receiver->directory/script.php";
 $expected = [
 	"App\\Cart::{closure:$script(3)}", "App\\Cart::{closure:$script(5)}", "App\\Cart::{closure:$script(5)#2}",

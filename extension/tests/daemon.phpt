@@ -57,9 +57,9 @@ check($ms >= 4500 && abs($lost + $run->samples() - $ms) < 200 + 0.05 * $ms, "{$r
 // A daemon that accepts nothing and reads nothing: the buffer fills, the program goes on.
 $deaf = new Receiver();
 $many = '<?php function f($n) { for ($i = 0; $i < 400; $i++) { $name = "a" . str_repeat("x", 200) . "_{$n}_$i"; eval("function $name() { for (\$k = 0; \$k < 3000; \$k++); }"); $name(); } }
-for ($t = microtime(true), $n = 0; microtime(true) - $t < 3; $n++) f($n); (new ReflectionExtension("strobe"))->info();';
+for ($t = microtime(true), $n = 0; microtime(true) - $t < 1.2; $n++) f($n); (new ReflectionExtension("strobe"))->info();';
 file_put_contents("$deaf->directory/many.php", $many);
-$process = proc_open(php_command(['strobe.mode' => 'sample', 'strobe.period' => '0.0002', 'strobe.socket' => $deaf->path], ["$deaf->directory/many.php"]),
+$process = proc_open(php_command(['strobe.mode' => 'sample', 'strobe.period' => '0.0002', 'strobe.flush' => '0.1', 'strobe.socket' => $deaf->path], ["$deaf->directory/many.php"]),
 	[1 => ['file', "$deaf->directory/out", 'w']], $pipes);
 $started = microtime(true);
 check(proc_close($process) === 0, 'the program runs beside a deaf daemon');

@@ -8,10 +8,10 @@ memory_limit=-1
 <?php
 require __DIR__ . '/strobe.inc';
 
-$code = '<?php ' . BUSY . '
+$code = '<?php ' . DOZE . '
 function root(int $depth) { return down($depth); }
 function down(int $depth) { return $depth ? down($depth - 1) : leaf(); }
-function leaf() { return busy(0.4); }
+function leaf() { return doze(0.4); }
 root((int)$argv[1]);
 echo "deep\n";
 ';
@@ -26,7 +26,7 @@ foreach ($depths as [$depth, $max]) {
 		foreach ($m['stacks'] as [$path, $samples]) {
 			$n = count($path);
 			check($n <= $max + 1, "depth $depth, limit $max: a stack of $n");
-			if (!in_array('busy', $path, true)) {		/* on the way down, or up again */
+			if (!in_array('doze', $path, true)) {		/* on the way down, or up again */
 				$all -= $samples;
 				continue;
 			}
@@ -37,7 +37,7 @@ foreach ($depths as [$depth, $max]) {
 				$good += $samples;
 		}
 	check($good >= 0.95 * $all - 2, "depth $depth, limit $max: $good of $all samples have root and mark");
-	check($run->with('busy') >= 150, "depth $depth, limit $max: the leaf is kept");
+	check($run->with('doze') >= 150, "depth $depth, limit $max: the leaf is kept");
 }
 echo "done\n";
 ?>

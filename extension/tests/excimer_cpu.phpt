@@ -12,7 +12,7 @@ function cpu(): float
 	return $u['ru_utime.tv_sec'] + $u['ru_stime.tv_sec'] + ($u['ru_utime.tv_usec'] + $u['ru_stime.tv_usec']) / 1e6;
 }
 function sleeping() { usleep(300000); }
-function computing() { for ($end = cpu() + 0.5; cpu() < $end;) for ($i = 0; $i < 200; $i++); }
+function computing() { for ($end = cpu() + 0.2; cpu() < $end;) for ($i = 0; $i < 200; $i++); }
 
 $p = new ExcimerProfiler();
 $p->setEventType(EXCIMER_CPU);

@@ -17,39 +17,47 @@ if (PHP_ZTS)
 <?php
 require __DIR__ . '/strobe.inc';
 
+/* Callgrind writes down what it has counted, and begins anew, where the collector is called. */
 const RESUMES = '<?php
 $f = new Fiber(function () { for (;;) Fiber::suspend(); });
 $f->start();
-if (isset($argv[2])) Strobe\with_labels(["a" => "b"], fn() => 0);
-for ($i = 0; $i < $argv[1]; $i++) $f->resume();';
+for ($i = 0; $i < 100; $i++) $f->resume();
+gc_collect_cycles();
+for ($i = 0; $i < $argv[1]; $i++) $f->resume();
+gc_collect_cycles();
+if (!function_exists("Strobe\with_labels")) return;
+Strobe\with_labels(["a" => "b"], fn() => 0);
+for ($i = 0; $i < 100; $i++) $f->resume();
+gc_collect_cycles();
+for ($i = 0; $i < $argv[1]; $i++) $f->resume();
+gc_collect_cycles();';
 
-/* Enough that one more message in one of the runs, on a busy machine, makes no difference. */
-const FEW = 1000, MANY = 41000;
+/* Enough that one more message among them, on a busy machine, makes no difference. */
+const ROUNDS = 40000;
 
-/* Instructions of one resume() and suspend(). */
-function instructions(array $ini, string ...$more): float
+/* Instructions of one resume() and suspend(): without a scope, and after one. */
+function instructions(?array $ini): array
 {
-	foreach ([FEW, MANY] as $n) {
-		$run = profile(RESUMES, ['under' => ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'], 'strobe.period' => '100'] + $ini, [(string)$n, ...$more]);
-		preg_match('/Collected : (\d+)/', $run->stderr, $m);
-		$counts[] = $m[1] ?? throw new Exception("$run->stdout $run->stderr");
+	$receiver = new Receiver();
+	$under = ['valgrind', '--tool=callgrind', '--dump-before=zend_gc_collect_cycles', "--callgrind-out-file=$receiver->directory/counts"];
+	if ($ini !== null) {
+		$run = profile(RESUMES, ['under' => $under, 'strobe.period' => '100'] + $ini, [(string)ROUNDS], $receiver);
+		$said = "$run->status $run->stdout $run->stderr";
+	} else {
+		file_put_contents("$receiver->directory/script.php", RESUMES);
+		$said = shell_exec(implode(' ', [...$under, PHP_BINARY, '-n', "$receiver->directory/script.php", ROUNDS, '2>&1']));
 	}
-	return ($counts[1] - $counts[0]) / (MANY - FEW);
+	$counts = [];
+	foreach ([2, 4] as $part)
+		if (preg_match('/^(?:summary|totals): (\d+)/m', (string)@file_get_contents("$receiver->directory/counts.$part"), $m))
+			$counts[] = $m[1] / ROUNDS;
+	check(count($counts) === ($ini !== null ? 2 : 1), "counted: $said");
+	return $counts + [NAN, NAN];
 }
 
-$off = instructions(['strobe.mode' => 'off']);
-$sampled = instructions(['strobe.clock' => 'cpu']);
-$scopes = instructions(['strobe.mode' => 'off'], 'scopes');
-$none = (function () {
-	foreach ([FEW, MANY] as $n) {
-		$file = tempnam(sys_get_temp_dir(), 'resumes');
-		file_put_contents($file, RESUMES);
-		preg_match('/Collected : (\d+)/', (string)shell_exec("valgrind --tool=callgrind --callgrind-out-file=/dev/null " . PHP_BINARY . " -n $file $n 2>&1"), $m);
-		unlink($file);
-		$counts[] = $m[1];
-	}
-	return ($counts[1] - $counts[0]) / (MANY - FEW);
-})();
+[$off, $scopes] = instructions(['strobe.mode' => 'off']);
+[$sampled] = instructions(['strobe.clock' => 'cpu']);
+[$none] = instructions(null);
 check(abs($off - $none) < 1 && abs($sampled - $none) < 1, "$off off, $sampled sampled, $none without the extension");
 check($scopes > $none + 10, "$scopes instructions once there are scopes, whose labels fibers inherit");
 echo "done\n";

@@ -7,7 +7,7 @@ sockets
 require __DIR__ . '/strobe.inc';
 
 $run = profile('<?php ' . BUSY . '
-function inner() { return busy(1); }
+function inner() { return busy(0.7); }
 class Shop { function price() { return inner(); } static function total() { return (new self)->price(); } }
 Shop::total();
 echo "output\n";

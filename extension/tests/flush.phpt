@@ -7,7 +7,7 @@ sockets
 require __DIR__ . '/strobe.inc';
 
 /* Compared with what the program measures: on a busy machine it takes longer, and the ticking thread is late by some periods. */
-$run = profile('<?php ' . BUSY . ' function wait_long() { usleep(1500000); } busy(1.2); $t = hrtime(true); wait_long(); $t = hrtime(true) - $t; busy(1.2);
+$run = profile('<?php ' . DOZE . ' function wait_long() { usleep(1500000); } doze(1.2); $t = hrtime(true); wait_long(); $t = hrtime(true) - $t; doze(1.2);
 echo json_encode([microtime(true) - $_SERVER["REQUEST_TIME_FLOAT"], $t / 1e9]);', ['strobe.period' => '0.005']);
 [$took, $wait] = json_decode($run->stdout);
 check(count($run->messages) >= 3 && count($run->messages) <= $took + 1.5, count($run->messages) . " messages in $took s");
@@ -22,7 +22,7 @@ for ($i = 1; $i < count($run->messages); $i++)
 // The CPU clock does not run while the program waits. The start of PHP, which is not sampled, may take long.
 $run = profile('<?php ' . BUSY . ' function wait_long() { usleep(800000); }
 function used() { $u = getrusage(); return ($u["ru_utime.tv_sec"] + $u["ru_stime.tv_sec"]) * 1000 + ($u["ru_utime.tv_usec"] + $u["ru_stime.tv_usec"]) / 1000; }
-$before = used(); busy(0.5); wait_long(); busy(0.5); echo used() - $before;', ['strobe.clock' => 'cpu', 'strobe.period' => '0.002']);
+$before = used(); busy(0.25); wait_long(); busy(0.25); echo used() - $before;', ['strobe.clock' => 'cpu', 'strobe.period' => '0.002']);
 check($run->messages[0]['clock'] === 2, 'the message names the clock');
 $used = (float)$run->stdout;
 check(abs($run->samples() * 2 - $used) <= $used * 0.2 + 40, "{$run->samples()} samples of 2 ms in $used ms of CPU time");

@@ -23,7 +23,7 @@ function two(int $n) { return one($n); }
 function pair(int $n) { return one($n) + two($n); }
 
 function work(int $seed) {
-	for ($end = microtime(true) + 0.4; microtime(true) < $end;)
+	for ($end = microtime(true) + 0.15; microtime(true) < $end;)
 		pair($seed);
 	for ($n = $seed; $n < $seed + 40; $n++) {
 		switch ($n % 10) {

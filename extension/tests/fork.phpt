@@ -7,11 +7,11 @@ pcntl
 <?php
 require __DIR__ . '/strobe.inc';
 
-$run = profile('<?php ' . BUSY . '
-function before() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
-function in_parent() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
-function in_child() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
-function in_grandchild() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
+$run = profile('<?php ' . DOZE . '
+function before() { took(__FUNCTION__, -hrtime(true), doze(0.15), hrtime(true)); }
+function in_parent() { took(__FUNCTION__, -hrtime(true), doze(0.15), hrtime(true)); }
+function in_child() { took(__FUNCTION__, -hrtime(true), doze(0.15), hrtime(true)); }
+function in_grandchild() { took(__FUNCTION__, -hrtime(true), doze(0.15), hrtime(true)); }
 /* In one piece: parent and child write to one pipe. */
 function took($function, $begin, $ignored, $end) { echo "$function " . ($begin + $end) / 1e6 . "\n"; }
 before();

@@ -12,7 +12,7 @@ foreach (['prlimit', 'setpriv'] as $tool)
 <?php
 require __DIR__ . '/strobe.inc';
 
-$code = '<?php ' . BUSY . ' busy(1.2); echo "well\n"; (new ReflectionExtension("strobe"))->info();';
+$code = '<?php ' . DOZE . ' doze(1.2); echo "well\n"; (new ReflectionExtension("strobe"))->info();';
 function limited(Receiver $receiver, array $prefix, string $code): array
 {
 	file_put_contents("$receiver->directory/l.php", $code);

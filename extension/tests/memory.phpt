@@ -17,21 +17,22 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 for ($i = 0; $i < 5; $i++)
-	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return busy(0.1); } part$i();");
-$code = '<?php ' . BUSY . '
-class Base { function __call($name, $arguments) { return busy(0.02); } function __destruct() { busy(0.02); } static function make() { return new static; } }
-function numbers() { yield busy(0.02); yield from more(); }
-function more() { yield busy(0.02); yield new class { function run() { return busy(0.06); } }; }
-function deep($n) { return $n ? deep($n - 1) : busy(0.1); }
-for ($round = 0; $round < 3; $round++) {
+	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return work(0.1); } part$i();");
+$code = '<?php ' . BUSY . DOZE . '
+function work(float $seconds) { busy($seconds / 10); doze($seconds * 0.9); }
+class Base { function __call($name, $arguments) { return work(0.02); } function __destruct() { work(0.02); } static function make() { return new static; } }
+function numbers() { yield work(0.02); yield from more(); }
+function more() { yield work(0.02); yield new class { function run() { return work(0.06); } }; }
+function deep($n) { return $n ? deep($n - 1) : work(0.1); }
+for ($round = 0; $round < $argv[1]; $round++) {
 	for ($i = 0; $i < 5; $i++) {
 		if ($round == 0)
 			include __DIR__ . "/part$i.php";
-		eval("(function () { busy(0.02); })();");
+		eval("(function () { work(0.02); })();");
 		$name = "long" . str_repeat("x", 3000 * $i) . $round;
-		eval("function $name() { return busy(0.02); }");
+		eval("function $name() { return work(0.02); }");
 		$name();
-		$f = function ($x) { return busy(0.02); };
+		$f = function ($x) { return work(0.02); };
 		array_map($f, [1]);
 		unset($f);
 	}
@@ -41,23 +42,23 @@ for ($round = 0; $round < 3; $round++) {
 	foreach (numbers() as $v)
 		if (is_object($v))
 			$v->run();
-	$fiber = new Fiber(function () { busy(0.02); Fiber::suspend(); busy(0.02); });
+	$fiber = new Fiber(function () { work(0.02); Fiber::suspend(); work(0.02); });
 	$fiber->start();
 	$fiber->resume();
 	deep(2000);
 	usleep(10000);
-	try { (fn() => throw new Exception("x"))(); } catch (Exception) { busy(0.02); }
+	try { (fn() => throw new Exception("x"))(); } catch (Exception) { work(0.02); }
 }
 if (function_exists("pcntl_fork")) {
 	$pid = pcntl_fork();
-	busy(0.1);
+	work(0.1);
 	if ($pid)
 		pcntl_waitpid($pid, $status);
 }
 echo "end\n";
 ';
 $run = profile($code, ['under' => ['valgrind', '-q', '--fair-sched=try', '--error-exitcode=99', '--leak-check=full', '--errors-for-leak-kinds=definite'],
-	'strobe.period' => '0.002', 'pcre.jit' => '0', 'memory_limit' => '-1'], [], $receiver, null, ['USE_ZEND_ALLOC' => '0']);
+	'strobe.period' => '0.002', 'pcre.jit' => '0', 'memory_limit' => '-1'], [in_full() ? '3' : '2'], $receiver, null, ['USE_ZEND_ALLOC' => '0']);
 check($run->status === 0, "valgrind found something: $run->status\n$run->stderr");
 check(str_starts_with($run->stdout, 'end'), "the program runs: $run->stdout");
 check(count($run->messages) >= 3 && $run->samples() > 300, count($run->messages) . ' messages with ' . $run->samples() . ' samples');

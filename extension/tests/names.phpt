@@ -8,34 +8,34 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 $inc = "$receiver->directory/included.php";
-file_put_contents($inc, '<?php busy(0.06); return 1;');
+file_put_contents($inc, '<?php doze(0.06); return 1;');
 $code = '<?php namespace App {
-use function busy;
-function plain() { busy(0.06); }
-class Base { function inherited() { busy(0.06); } static function make() { busy(0.06); } function __call($n, $a) { busy(0.06); } function __destruct() { busy(0.06); } }
-trait Talks { function talk() { busy(0.06); } }
-final class Child extends Base { use Talks; function __construct() { busy(0.06); } }
-enum Suit { case Hearts; function label() { busy(0.06); } }
-function numbers() { busy(0.06); yield 1; busy(0.06); yield from more(); }
-function more() { busy(0.06); yield 2; }
+use function doze;
+function plain() { doze(0.06); }
+class Base { function inherited() { doze(0.06); } static function make() { doze(0.06); } function __call($n, $a) { doze(0.06); } function __destruct() { doze(0.06); } }
+trait Talks { function talk() { doze(0.06); } }
+final class Child extends Base { use Talks; function __construct() { doze(0.06); } }
+enum Suit { case Hearts; function label() { doze(0.06); } }
+function numbers() { doze(0.06); yield 1; doze(0.06); yield from more(); }
+function more() { doze(0.06); yield 2; }
 plain();
 $c = new Child; $c->inherited(); $c->talk(); Child::make(); $c->missing(); $f = $c->missing(...); $f(); call_user_func($f); unset($c, $f);
 Suit::Hearts->label();
-$closure = function () { busy(0.06); };
+$closure = function () { doze(0.06); };
 $closure();
-(fn() => busy(0.06))();
+(fn() => doze(0.06))();
 $f = plain(...); $f();
-array_map(function ($x) { busy(0.06); }, [1]);
+array_map(function ($x) { doze(0.06); }, [1]);
 foreach (numbers() as $n);
-$anonymous = new class { function run() { busy(0.06); } }; $anonymous->run();
+$anonymous = new class { function run() { doze(0.06); } }; $anonymous->run();
 include "' . $inc . '"; require "' . $inc . '";
-eval("namespace App; function from_eval() { busy(0.06); } from_eval(); busy(0.06);");
-$fiber = new \Fiber(function () { busy(0.06); \Fiber::suspend(1); busy(0.06); });
+eval("namespace App; function from_eval() { doze(0.06); } from_eval(); doze(0.06);");
+$fiber = new \Fiber(function () { doze(0.06); \Fiber::suspend(1); doze(0.06); });
 $fiber->start(); $fiber->resume();
 call_user_func_array([new Child, "talk"], []);
-usort($list, fn($a, $b) => busy(0.06)) ?? 0;
-register_shutdown_function(function () { busy(0.06); });
-} namespace { ' . BUSY . ' }';
+usort($list, fn($a, $b) => doze(0.06)) ?? 0;
+register_shutdown_function(function () { doze(0.06); });
+} namespace { ' . DOZE . ' }';
 $code = str_replace('usort($list,', '$list = [2, 1]; usort($list,', $code);
 $line = function (string $part) use (&$code): int {
 	check(str_contains($code, $part), "the program contains $part");
@@ -68,8 +68,8 @@ foreach (['App\plain' => 'function plain', 'App\Base::inherited' => 'function in
 	check($f['file'] === $script && $f['line'] === $line($part), "$name is at line {$line($part)}: {$f['file']}:{$f['line']}");
 }
 $stacks = implode("\n", array_keys($stacks));
-foreach (["$script;array_map;{closure:$script({$line('array_map(')})};busy", "$script;$inc;busy", "$script;App\\numbers;App\\more;busy",
-	"$script;Fiber::start;{closure:$script({$line('new \Fiber')})};busy", "$script;$script({$line('eval(')}) : eval()'d code;App\\from_eval;busy"] as $path)
+foreach (["$script;array_map;{closure:$script({$line('array_map(')})};doze", "$script;$inc;doze", "$script;App\\numbers;App\\more;doze",
+	"$script;Fiber::start;{closure:$script({$line('new \Fiber')})};doze", "$script;$script({$line('eval(')}) : eval()'d code;App\\from_eval;doze"] as $path)
 	check(str_contains($stacks, $path), "there is a stack $path");
 echo "done\n";
 ?>

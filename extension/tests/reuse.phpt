@@ -10,15 +10,15 @@ require __DIR__ . '/strobe.inc';
  * one is likely to get the same address. Every file here runs as long as the others and says how long it ran. */
 $receiver = new Receiver();
 for ($i = 0; $i < 40; $i++)
-	file_put_contents("$receiver->directory/part$i.php", '<?php $t = microtime(true); while (($times["part' . $i . '"] = microtime(true) - $t) < 0.03);');
+	file_put_contents("$receiver->directory/part$i.php", '<?php $t = microtime(true); while (($times["part' . $i . '"] = microtime(true) - $t) < 0.03) usleep(700);');
 $run = profile('<?php
 $times = [];
 for ($i = 0; $i < 40; $i++)
 	include __DIR__ . "/part$i.php";
 for ($i = 0; $i < 40; $i++)
-	eval("function eval$i() { \$t = microtime(true); while ((\$d = microtime(true) - \$t) < 0.03); return \$d; } \$times[\"eval$i\"] = eval$i();");
+	eval("function eval$i() { \$t = microtime(true); while ((\$d = microtime(true) - \$t) < 0.03) usleep(700); return \$d; } \$times[\"eval$i\"] = eval$i();");
 for ($i = 0; $i < 10; $i++) {
-	$f = eval("return function () { \$t = microtime(true); while (microtime(true) - \$t < 0.03); };" . str_repeat("\n", $i));
+	$f = eval("return function () { \$t = microtime(true); while (microtime(true) - \$t < 0.03) usleep(700); };" . str_repeat("\n", $i));
 	$f();
 	unset($f);
 }

@@ -7,8 +7,8 @@ sockets
 require __DIR__ . '/server.inc';
 
 $receiver = new Receiver();
-file_put_contents("$receiver->directory/page.php", '<?php ' . BUSY . ' busy(0.05); echo getmypid(), " ", count(scandir("/proc/self/task")) - 2;');
-file_put_contents("$receiver->directory/other.php", '<?php ' . BUSY . ' busy(0.05);');
+file_put_contents("$receiver->directory/page.php", '<?php ' . DOZE . ' doze(0.05); echo getmypid(), " ", count(scandir("/proc/self/task")) - 2;');
+file_put_contents("$receiver->directory/other.php", '<?php ' . DOZE . ' doze(0.05);');
 $server = new Server($receiver, ['strobe.mode' => 'sample', 'strobe.period' => '0.001']);
 $server->get('/other.php');
 $answers = [];

@@ -35,6 +35,8 @@ deep(10);
 		check($run->status === $status, "$name: status $run->status instead of $status: $run->stdout$run->stderr");
 		check(str_ends_with($run->stdout, "\n11 1\n"), "$name ($metrics): " . $run->stdout);
 		/* Left open: nobody stops it. */
+		if (!$few)
+			continue;
 		$run = profile(str_replace("register_shutdown_function('stop');", '', $program), ['strobe.mode' => 'off', 'strobe.instrument' => '1']);
 		check($run->status === $status, "$name, left open: status $run->status: $run->stdout$run->stderr");
 	}

@@ -19,20 +19,20 @@ function entries(Run $run): array
 
 // Samples: a unit has its own, they are sent when it ends, and the loop's are those of the request.
 $times = [];
-$run = profile('<?php ' . BUSY . '
+$run = profile('<?php ' . DOZE . '
 $ms = [];
 function took(string $name): void { global $ms; static $since; $now = hrtime(true) / 1e6; $ms[$name] = ($ms[$name] ?? 0) + $now - ($since ?? $now); $since = $now; }
 Strobe\add_label("queue", "q1");
 took("script");
 $unit = Strobe\Unit::begin("job.mail", ["tries" => 2]);
-busy(0.4); took("job.mail");
+doze(0.4); took("job.mail");
 Strobe\set_entry("job.mail.big");
-busy(0.4); took("job.mail.big");
+doze(0.4); took("job.mail.big");
 $unit->end();
 $unit->end();
 usleep(300000); took("script");
-echo Strobe\Unit::run("job.image", function () { busy(0.4); took("job.image"); return json_encode(Strobe\labels()); }), "\n";
-busy(0.4); took("script");
+echo Strobe\Unit::run("job.image", function () { doze(0.4); took("job.image"); return json_encode(Strobe\labels()); }), "\n";
+doze(0.4); took("script");
 echo json_encode([Strobe\is_sampling(), $unit->isRunning(), Strobe\labels()["tries"] ?? null]), "\n", json_encode($ms);
 ', [], [], null, function (Receiver $r) use (&$times) {
 	foreach ($r->messages as $m)
@@ -50,12 +50,12 @@ check(json_decode($labels, true)['entry'] === 'job.image' && $state === '[true,f
 
 // The decision whether a unit is sampled is its own, in a request that is and in one that is not.
 foreach (['0', '1'] as $rate) {
-	$run = profile('<?php ' . BUSY . '
+	$run = profile('<?php ' . DOZE . '
 	function show() { return Strobe\is_sampling() ? "yes" : "no"; }
-	busy(0.05);
-	Strobe\Unit::run("taken", function () { echo show(); busy(0.1); Strobe\Unit::run("left_out_inside", function () { echo show(); busy(0.05); }, [], ["sample" => false]); busy(0.05); }, [], ["sample" => true]);
-	Strobe\Unit::run("left_out", function () { echo show(); busy(0.1); }, [], ["sample" => false]);
-	Strobe\Unit::run("by_rate", function () { echo show(); busy(0.05); });
+	doze(0.05);
+	Strobe\Unit::run("taken", function () { echo show(); doze(0.1); Strobe\Unit::run("left_out_inside", function () { echo show(); doze(0.05); }, [], ["sample" => false]); doze(0.05); }, [], ["sample" => true]);
+	Strobe\Unit::run("left_out", function () { echo show(); doze(0.1); }, [], ["sample" => false]);
+	Strobe\Unit::run("by_rate", function () { echo show(); doze(0.05); });
 	echo show();
 	', ['strobe.request_rate' => $rate]);
 	check($run->stdout === ($rate ? 'yesnonoyesyes' : 'yesnononono'), "rate $rate: $run->stdout");
@@ -183,14 +183,15 @@ echo $run->stdout, $run->stderr;
 
 // A child has its parent's units, and sends runs of its own for them.
 if (function_exists('pcntl_fork')) {
-	$run = profile('<?php ' . BUSY . '
+	$run = profile('<?php ' . DOZE . '
 	function parent_only() { return strrev("x"); } function child_only() { return ucfirst("x"); }
 	$u = Strobe\Unit::begin("forking", [], ["trace" => true]);
 	parent_only();
-	if ($pid = pcntl_fork()) { pcntl_waitpid($pid, $s); } else { child_only(); busy(0.1); }
+	if ($pid = pcntl_fork()) { pcntl_waitpid($pid, $s); } else { child_only(); doze(0.1); }
 	$u->end();
 	', $observed + ['extension' => [extension_path(), 'pcntl']]);
 	$calls = array_map(fn($m) => array_keys(array_intersect_key(run_calls($m), ['parent_only' => 1, 'child_only' => 1])), $run->runs());
+	sort($calls);		// they come over two connections, in any order
 	check($calls === [['child_only'], ['parent_only']], 'forked: ' . json_encode($calls));
 	check(array_unique(array_column(array_column($run->runs(), 'labels'), 'entry')) === ['forking'], 'both under its name');
 }

@@ -29,7 +29,7 @@ echo count($r), ' ', $r['ping@50000==>pong@50000']['ct'], ' ', $r['pong@49999==>
 function cost(int $depth): float
 {
 	$best = INF;
-	for ($i = 0; $i < 3; $i++) {
+	for ($i = 0; $i < 2; $i++) {
 		$t = getrusage();
 		xhprof_enable();
 		direct($depth);

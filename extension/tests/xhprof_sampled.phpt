@@ -7,10 +7,11 @@ strobe.instrument=0
 <?php
 function foo() { usleep(850000); }
 function bar() { foo(); }
-function spin($seconds) { for ($end = microtime(true) + $seconds; microtime(true) < $end;); }
-function rec($n) { if ($n) rec($n - 1); else spin(0.4); }
+/* It sleeps, in steps shorter than a sample, and computes in the end. */
+function stay($seconds) { for ($end = microtime(true) + $seconds; ($now = microtime(true)) < $end;) if ($now < $end - 0.05) usleep(700); }
+function rec($n) { if ($n) rec($n - 1); else stay(0.4); }
 function on() { global $times; return $times->start(); }
-class C { function m() { (function () { spin(0.4); })(); } }
+class C { function m() { (function () { stay(0.4); })(); } }
 
 /* When sampling was started and stopped: no earlier and no later than the time before and after the call. */
 class Times
@@ -50,11 +51,11 @@ function check_keys(array $samples, int $us, Times $times): void
 		echo 'from ', array_key_first($samples), ' to ', array_key_last($samples), " instead of $start to $end\n";
 }
 
-/* Whether spin ran for most of its 400 ms in stacks of this form and in no other. A process that gets no processor elsewhere has more samples there. */
-function is_where_spin_ran(array $samples, string $pattern): bool
+/* Whether stay() ran for most of its 400 ms in stacks of this form and in no other. A process that gets no processor elsewhere has more samples there. */
+function is_where_it_stayed(array $samples, string $pattern): bool
 {
-	$spinning = preg_grep('~(spin|microtime)$~', $samples);
-	return count($spinning) > 200 && preg_grep($pattern, $spinning) === $spinning;
+	$there = preg_grep('~(stay|microtime|usleep)$~', $samples);
+	return count($there) > 200 && preg_grep($pattern, $there) === $there;
 }
 
 function share(array $samples, string $pattern): float
@@ -81,19 +82,19 @@ for ($try = 0; $try < 5; $try++) {
 	(new C)->m();
 	$r = $times->stop('xhprof_disable');
 	check_keys($r, 1000, $times);
-	if ($good = share($r, '~^main\(\)==>rec==>rec@1==>rec@2==>rec@3==>spin(==>microtime)?$~') > 0.4 &&
-			share($r, '~^main\(\)==>C::m==>C::\{closure[^}]*\}==>spin(==>microtime)?$~') > 0.4)
+	if ($good = share($r, '~^main\(\)==>rec==>rec@1==>rec@2==>rec@3==>stay(==>(microtime|usleep))?$~') > 0.4 &&
+			share($r, '~^main\(\)==>C::m==>C::\{closure[^}]*\}==>stay(==>(microtime|usleep))?$~') > 0.4)
 		break;
 }
 if (!$good)
 	var_dump(array_count_values($r));
 
-foreach ([[1, '~^(spin|microtime)$~'], [0, '~^(spin|microtime)$~'], [2, '~^(rec@3==>spin|spin==>microtime)$~'], [4, '~^(rec@1==>rec@2==>rec@3==>spin|rec@2==>rec@3==>spin==>microtime)$~']] as [$depth, $pattern]) {
+foreach ([[1, '~^(stay|microtime|usleep)$~'], [0, '~^(stay|microtime|usleep)$~'], [2, '~^(rec@3==>stay|stay==>(microtime|usleep))$~'], [4, '~^(rec@1==>rec@2==>rec@3==>stay|rec@2==>rec@3==>stay==>(microtime|usleep))$~']] as [$depth, $pattern]) {
 	ini_set('xhprof.sampling_depth', $depth);
 	xhprof_sample_enable();
 	rec(3);
 	$r = xhprof_sample_disable();
-	if (!is_where_spin_ran($r, $pattern))
+	if (!is_where_it_stayed($r, $pattern))
 		var_dump($depth, array_count_values($r));
 }
 
@@ -102,21 +103,21 @@ ini_set('xhprof.sampling_depth', '2147483647');
 xhprof_sample_enable();
 $outer = new Fiber(function () {
 	Fiber::suspend();
-	$inner = new Fiber(fn() => spin(0.4));
+	$inner = new Fiber(fn() => stay(0.4));
 	$inner->start();
 });
 $outer->start();
 $outer->resume();
 $r = xhprof_sample_disable();
 // PHP 8.4 names a closure by the one that it is in, braces and all.
-if (!is_where_spin_ran($r, '~^main\(\)==>Fiber::resume==>\{closure.*\}==>Fiber::start==>\{closure.*\}(@1)?==>spin(==>microtime)?$~'))
+if (!is_where_it_stayed($r, '~^main\(\)==>Fiber::resume==>\{closure.*\}==>Fiber::start==>\{closure.*\}(@1)?==>stay(==>(microtime|usleep))?$~'))
 	var_dump(array_count_values($r));
 
 // Never less than 100 µs.
 foreach (['100', '7', '0', '-5'] as $interval) {
 	ini_set('xhprof.sampling_interval', $interval);
 	$times->start();
-	spin(0.02);
+	stay(0.02);
 	$times->check_count(count($times->stop()), 100, 3);
 }
 
@@ -124,7 +125,7 @@ foreach (['100', '7', '0', '-5'] as $interval) {
 foreach (['2305843009213693952', '9223372036854775807', '9223372036854776'] as $interval) {
 	ini_set('xhprof.sampling_interval', $interval);
 	xhprof_sample_enable();
-	spin(0.001);
+	stay(0.001);
 	if (xhprof_sample_disable() !== [])
 		echo "$interval: samples\n";
 }
@@ -132,7 +133,7 @@ foreach (['2305843009213693952', '9223372036854775807', '9223372036854776'] as $
 ini_set('xhprof.sampling_interval', '1000');
 // Nothing is left when one is not ended.
 xhprof_sample_enable();
-spin(0.01);
+stay(0.01);
 echo "done\n";
 ?>
 --EXPECT--

@@ -60,7 +60,8 @@ class Screen:
         os.write(self.master, keys.encode())
 
     def read(self, seconds=0.05):
-        """Takes what the program has written."""
+        """Takes what the program has written, and returns whether there was something."""
+        before = len(self.bytes)
         while select.select([self.master], [], [], seconds)[0]:
             data = os.read(self.master, 1 << 16)
             self.bytes += data
@@ -68,6 +69,7 @@ class Screen:
                 raise Skip('this strobe was built without ncurses')
             self.stream.feed(data)
             seconds = 0
+        return len(self.bytes) > before
 
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
@@ -78,11 +80,11 @@ class Screen:
     def wait(self, condition, seconds=60):
         """Until `condition(text of the screen)` is true, which it returns, or the last false value."""
         end = time.monotonic() + seconds
-        while True:
-            self.read()
-            value = condition(self.text())
-            if value or time.monotonic() > end:
-                return value
+        self.read()
+        while not (value := condition(self.text())) and time.monotonic() < end:
+            while not self.read() and time.monotonic() < end:
+                pass
+        return value
 
     def wait_for_end(self, seconds=60):
         """The exit code; None while it is running."""

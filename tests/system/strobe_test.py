@@ -31,6 +31,11 @@ def test(function):
     return function
 
 
+def test_in_full(function):
+    """A test that takes a quarter of a minute of CPU time: only with STROBE_TEST_IN_FULL=1, as in the suite "long"."""
+    return test(function) if os.environ.get('STROBE_TEST_IN_FULL') else function
+
+
 def check(holds, sentence):
     if not holds:
         failures.append(sentence)

@@ -597,9 +597,9 @@ def a_daemon_gets_calls_too():
     with Directory() as d, Daemon(d) as daemon, Directory() as e, Script(e, WRITES, e) as script:
         r = run('record', '--file-io', '--bytes', '--to', daemon.socket, scripts=[script])
         check(r.returncode == 0 and 'profiles were sent' in r.stderr, r.stderr)
-        wait_for(lambda: daemon.status()['samples']['stored'] > 0)
-        folded = daemon.get('/api/v1/profile?format=folded&from=-1h&entry=script')
-        check(f'save;fwrite;write;{e}/x 800000' in folded, folded[:500])
+        wanted = f'save;fwrite;write;{e}/x 800000'
+        folded = lambda: daemon.get('/api/v1/profile?format=folded&from=-1h&entry=script')
+        check(wait_for(lambda: wanted in folded()), folded()[:500])
 
 
 if __name__ == '__main__':

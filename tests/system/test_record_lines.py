@@ -100,7 +100,7 @@ def check_php(stacks, script):
 @test
 def the_line_that_runs_is_kept():
     with Directory() as d, Php(d, PHP) as php:
-        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '-o', f'{d}/out.strobe')
+        r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
         check_php(speedscope(f'{d}/out.strobe'), php.path)
         for form in ('pb.gz', 'speedscope.json'):
@@ -116,7 +116,7 @@ def the_line_that_runs_is_kept():
 @test
 def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
     with Directory() as d, Php(d, ODD) as php:
-        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.strobe')
+        r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
         callers = {}
         for stack, _ in speedscope(f'{d}/out.strobe'):
@@ -131,7 +131,7 @@ def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
 @test
 def source_is_annotated_with_what_its_lines_took():
     with Directory() as d, Php(d, PHP) as php:
-        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '-o', f'{d}/out.strobe')
+        r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
         found = json.loads(strobe('annotate', f'{d}/out.strobe', '--json').stdout)
         check(found['file'] == php.path and found['source'] == 'unchanged', found)
@@ -153,7 +153,7 @@ def lines_of_perl_are_kept():
     if not shutil.which('perl'):
         raise Skip('there is no perl here')
     with Directory() as d, Php(d, PERL, 'perl') as perl:
-        r = record('-p', perl.process.pid, '-F', 999, '-d', 2, '-o', f'{d}/out.strobe')
+        r = record('-p', perl.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         if 'no BPF' in r.stderr:
             raise Skip(r.stderr.splitlines()[0][:200])
         check(r.returncode == 0, r.stderr)
@@ -170,7 +170,7 @@ def lines_of_perl_are_kept():
 @test
 def the_daemon_stores_lines_and_gives_them_to_whoever_asks():
     with Directory() as d, Daemon(d) as daemon, Php(d, PHP) as php:
-        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '--to', daemon.socket)
+        r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '--to', daemon.socket)
         check(r.returncode == 0, r.stderr)
         wait_for(lambda: daemon.status()['samples']['stored'] > 0)
         query = '/api/v1/profile?from=-1h&format='

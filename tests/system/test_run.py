@@ -319,6 +319,10 @@ def kill_when(p, script, options, signo, after=0, php=('php',)):
     return stderr, lines, waited
 
 
+# Half a second that takes next to no CPU time. If the ticking thread is late, what the last tick counts belongs to the call behind.
+FIRST = 'function first() { for ($end = microtime(true) + 0.5; microtime(true) < $end;) time_nanosleep(0, 5000000); }'
+
+
 def sum_of(lines, name):
     return sum(int(n) for stack, n in lines.items() if name in stack.split(';'))
 
@@ -326,11 +330,11 @@ def sum_of(lines, name):
 @test
 def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
     with Place() as p:
-        loop = p.script(BUSY + 'function first() { busy(0.5); } function then() { for ($i = 0; $i < 100; $i++) usleep(10000); }\n'
+        loop = p.script(BUSY + FIRST + ' function then() { for ($i = 0; $i < 100; $i++) usleep(10000); }\n'
                         f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             stderr, lines, _ = kill_when(p, loop, [], signo)
-            check(sum_of(lines, 'first') >= 40 and 'samples (100 Hz' in stderr,
+            check(sum_of(lines, 'first') >= 25 and 'samples (100 Hz' in stderr,
                   f'{signo.name}: {sum_of(lines, "first")} samples of half a second; {stderr}')
             stderr, lines, _ = kill_when(p, loop, ['--trace'], signo)
             check(sum_of(lines, 'first') >= 0.49e9 and 'calls in 1 trace' in stderr and 'did not end' in stderr,
@@ -349,7 +353,7 @@ WAITS = {
 def a_command_that_is_ended_in_a_call_that_waits_keeps_all_but_the_last_second_of_it():
     with Place() as p:
         for call, code in WAITS.items():
-            script = p.script(BUSY + f'function first() {{ busy(0.3); }} function waits() {{ {code} }}\n'
+            script = p.script(f'<?php {FIRST} function waits() {{ {code} }}\n'
                               f'first(); touch("{p.path}/ready"); waits();')
             for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if call == 'sleep' else (signal.SIGKILL,):
                 for options, unit in ([], 100), (['--trace'], 1e9):
@@ -383,7 +387,9 @@ WAYS = {
 @test
 def nine_tenths_of_a_second_leave_something_whatever_runs():
     with Place() as p:
-        cases = [(what, 'plain') for what in SHORT] + [(what, way) for what in ('a loop', 'calls', 'sleep()') for way in ('opcache', 'JIT')]
+        cases = [(what, 'plain') for what in SHORT] + [('a loop', 'JIT'), ('sleep()', 'JIT'), ('calls', 'opcache')]
+        if os.environ.get('STROBE_TEST_IN_FULL'):
+            cases = [(what, way) for what in ('a loop', 'calls', 'sleep()') for way in ('opcache', 'JIT')]
         for what, way in cases:
             for options in [], ['--trace']:
                 stderr, lines, waited = kill_when(p, f'touch("{p.path}/ready"); {SHORT[what]}', options,

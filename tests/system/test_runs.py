@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 
 from daemon import Daemon
-from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
+from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, test_in_full, wait_for
 from wire import connect, message, run_message, send_memfd
 
 # (parent, name, calls, wall, memory)
@@ -259,7 +259,7 @@ def bodies_above_the_limit_are_refused_before_and_while_they_come():
                   headers={'Transfer-Encoding': 'chunked'})
         check(c.getresponse().status == 413, 'one that does not')
         c.close()
-        bomb = gzip.compress(b'main;f 1\n' * (40 << 20), 1)
+        bomb = gzip.compress(b'main;f 1\n' * (30 << 20), 1)
         check(ask(d, '/api/v1/runs?id=bomb', 'POST', bomb)[0] == 413, 'and one that is small only on the way')
         check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
 
@@ -432,7 +432,7 @@ def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_f
         check('[pruned]' in functions, 'what took least is one function')
 
 
-@test
+@test_in_full
 def an_upload_that_takes_too_long_is_refused_with_a_sentence():
     with Directory() as directory, Daemon(directory, '--query-memory', '256M') as d:
         threads, answers = post_many(d, slow_profile(), 1)

@@ -223,7 +223,7 @@ def plain_lines_have_what_functions_took():
         r = run('-p', php.process.pid, '-d', 2, '--on-cpu', '--filter', 'BURN|nap')
         # A tick may find nap() before it sleeps.
         check(r.returncode == 0 and 'off-CPU' not in r.stdout and names(r.stdout) in (['burn'], ['burn', 'nap']), r.stdout)
-        r = run('-p', php.process.pid, '-d', 2, '--off-cpu')
+        r = run('-p', php.process.pid, '-d', 1, '--off-cpu')
         check(r.returncode == 0 and 'self%' not in r.stdout and row(r.stdout, 'usleep'), r.stdout)
 
 
@@ -252,10 +252,10 @@ def pools_and_scripts_of_php_fpm_are_rows():
         try:
             pids = [arg for pid in fpm.workers() for arg in ('-p', str(pid))]
             for by, wanted in (('pool', {'www', 'blog'}), ('entry', {'checkout'}), ('pid', {str(p) for p in fpm.workers()})):
-                t = json.loads(run(*pids, '--by', by, '-d', 3, '--json', '--rows', 0).stdout)
+                t = json.loads(run(*pids, '--by', by, '-d', 2, '--json', '--rows', 0).stdout)
                 found = {r[by] for r in t['rows'] if r[by] and r['self_ns'] and r['off_cpu_self_ns']}
                 check(found and found <= wanted and (by == 'pid' or found == wanted), f'{by}: {t}')
-            check('pay' in run('--fpm', '-d', 2, '--filter', '^pay$').stdout, 'with --fpm')
+            check('pay' in run('--fpm', '-d', 1, '--filter', '^pay$').stdout, 'with --fpm')
         finally:
             ended.set()
             for thread in askers:
