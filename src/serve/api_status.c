@@ -3,8 +3,8 @@
 #include "api.h"
 
 #include "clock.h"
+#include "counter_snapshot.h"
 #include "health.h"
-#include "tally.h"
 
 static void put_u64(struct json *j, const char *key, uint64_t v)
 {
@@ -33,7 +33,7 @@ static void put_dropped(struct json *j, uint64_t queue_full, uint64_t rejected)
 
 static void put_samples(struct json *j, const struct collector_counters *c, const struct source *pushes)
 {
-	struct collector_tally t = tally_collector(c);
+	struct collector_snapshot t = snapshot_collector(c);
 
 	json_key(j, "samples");
 	json_open_object(j);
@@ -48,7 +48,7 @@ static void put_samples(struct json *j, const struct collector_counters *c, cons
 	json_end(j);
 	put_u64(j, "series_folded", c->series_folded);
 	put_u64(j, "label_values_folded", c->label_values_folded);
-	put_u64(j, "labels_dropped", tally_labels_dropped(c, pushes));
+	put_u64(j, "labels_dropped", counters_labels_dropped(c, pushes));
 	put_u64(j, "messages_deduplicated", c->messages_deduplicated);
 	put_u64(j, "times_corrected", c->times_corrected);
 	put_u64(j, "dropped_for_removed_sinks", c->removed_sink_samples);
@@ -93,7 +93,7 @@ static void put_runs(struct json *j, const struct collector_counters *c, uint64_
 
 static void put_source_samples(struct json *j, const struct source_counters *c)
 {
-	struct source_tally t = tally_source(c);
+	struct source_snapshot t = snapshot_source(c);
 
 	json_key(j, "samples");
 	json_open_object(j);
@@ -247,7 +247,7 @@ static void put_sink_runs(struct json *j, const struct sink_counters *c)
 static void put_sink(struct json *j, const struct server_sink *s)
 {
 	const struct sink_counters *c = s->counters;
-	struct sink_tally t = tally_sink(c);
+	struct sink_snapshot t = snapshot_sink(c);
 	int64_t since = c->waits_since_ns;
 	char why[256], state[512] = "";
 	bool is_up = s->state ? s->state(s->data, state, sizeof(state)) : true;

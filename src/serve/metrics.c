@@ -4,10 +4,10 @@
 #include "metrics.h"
 
 #include "clock.h"
+#include "counter_snapshot.h"
 #include "health.h"
 #include "mem.h"
 #include "pyroscope.h"
-#include "tally.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -294,20 +294,20 @@ static void put_source_samples(struct buf *out, const struct server_context *s)
 							      "queued for a sink." },
 	};
 	size_t n = s->options.source_count;
-	struct source_tally *tallies = xcalloc(n + 1, sizeof(*tallies));
+	struct source_snapshot *snapshots = xcalloc(n + 1, sizeof(*snapshots));
 
 	for (size_t i = 0; i < n; i++)
-		tallies[i] = tally_source(&s->options.sources[i]->counters);
+		snapshots[i] = snapshot_source(&s->options.sources[i]->counters);
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++) {
 		family(out, families[f].name, families[f].type, families[f].help);
 		for (size_t i = 0; i < n; i++) {
-			const struct source_tally *t = &tallies[i];
+			const struct source_snapshot *t = &snapshots[i];
 			const uint64_t numbers[] = { t->received, t->stored, t->dropped, t->in_flight };
 
 			of_source(out, families[f].name, s->options.sources[i], NULL, numbers[f]);
 		}
 	}
-	free(tallies);
+	free(snapshots);
 }
 
 /* --- Sinks --- */
@@ -329,10 +329,10 @@ static void of_sink(struct buf *out, const char *name, const struct server_sink 
 /* handed = stored + queued + dropped for both reasons, exactly. */
 static void put_sink_samples(struct buf *out, const struct server_sink *sinks, size_t n)
 {
-	struct sink_tally *t = xcalloc(n + 1, sizeof(*t));
+	struct sink_snapshot *t = xcalloc(n + 1, sizeof(*t));
 
 	for (size_t i = 0; i < n; i++)
-		t[i] = tally_sink(sinks[i].counters);
+		t[i] = snapshot_sink(sinks[i].counters);
 	family(out, "strobe_sink_samples_handed_total", "counter", "Samples handed to the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_samples_handed_total", &sinks[i], NULL, NULL, t[i].handed);
@@ -501,7 +501,7 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 /* received = stored + queued + dropped as queue_full and rejected, exactly. */
 static void put_collector(struct buf *out, const struct collector_counters *c, const struct source *pushes)
 {
-	struct collector_tally t = tally_collector(c);
+	struct collector_snapshot t = snapshot_collector(c);
 
 	single(out, "strobe_samples_received_total", "counter", t.received, "Samples received.");
 	single(out, "strobe_samples_stored_total", "counter", t.stored,
@@ -525,7 +525,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	       "Messages counted as entry=other because there were too many label sets.");
 	single(out, "strobe_label_values_folded_total", "counter", c->label_values_folded,
 	       "Labels whose value became other, because the day had too many values.");
-	single(out, "strobe_labels_dropped_total", "counter", tally_labels_dropped(c, pushes),
+	single(out, "strobe_labels_dropped_total", "counter", counters_labels_dropped(c, pushes),
 	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
 	single(out, "strobe_messages_deduplicated_total", "counter", c->messages_deduplicated,
 	       "Batches of relays that were delivered again and deduplicated.");

@@ -1,6 +1,6 @@
-/* test_tally.c: counters are read while another thread is halfway through changing them. */
+/* test_counter_snapshot.c: counters are read while another thread is halfway through changing them. */
 
-#include "tally.h"
+#include "counter_snapshot.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -19,11 +19,11 @@ static void *finish_late(void *data)
 TEST(a_thread_that_is_halfway_is_waited_for)
 {
 	static struct collector_counters n = { .samples_received = 7, .samples_stored = 2, .samples_queued = 3, .samples_dropped_queue = 1 };
-	struct collector_tally t;
+	struct collector_snapshot t;
 	pthread_t thread;
 
 	CHECK_INT(pthread_create(&thread, NULL, finish_late, &n), 0);
-	t = tally_collector(&n);
+	t = snapshot_collector(&n);
 	pthread_join(thread, NULL);
 	CHECK_INT(t.received, 7);
 	CHECK_INT(t.stored, 2);
@@ -34,7 +34,7 @@ TEST(a_thread_that_is_halfway_is_waited_for)
 TEST(a_sum_that_stays_wrong_is_shown_as_it_is)
 {
 	static struct sink_counters n = { .samples_handed = 7, .samples_stored = 2 };
-	struct sink_tally t = tally_sink(&n);
+	struct sink_snapshot t = snapshot_sink(&n);
 
 	CHECK_INT(t.handed, 7);
 	CHECK_INT(t.stored, 2);

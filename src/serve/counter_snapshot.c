@@ -1,6 +1,6 @@
-/* tally.c: reads counters repeatedly, and accepts values that did not change. */
+/* counter_snapshot.c: reads counters repeatedly, and accepts values that did not change. */
 
-#include "tally.h"
+#include "counter_snapshot.h"
 
 #include <sched.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void read_all(_Atomic uint64_t *const *from, uint64_t *v)
 		v[i] = from[i] ? *from[i] : 0;
 }
 
-static void tally(_Atomic uint64_t *const *from, uint64_t *v)
+static void take(_Atomic uint64_t *const *from, uint64_t *v)
 {
 	uint64_t again[NUMBERS];
 
@@ -43,7 +43,7 @@ static void tally(_Atomic uint64_t *const *from, uint64_t *v)
 	}
 }
 
-struct source_tally tally_source(const struct source_counters *counters)
+struct source_snapshot snapshot_source(const struct source_counters *counters)
 {
 	struct source_counters *c = (struct source_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
@@ -51,11 +51,11 @@ struct source_tally tally_source(const struct source_counters *counters)
 	};
 	uint64_t v[NUMBERS];
 
-	tally(from, v);
-	return (struct source_tally){ v[0], v[1], v[2], v[3] };
+	take(from, v);
+	return (struct source_snapshot){ v[0], v[1], v[2], v[3] };
 }
 
-struct sink_tally tally_sink(const struct sink_counters *counters)
+struct sink_snapshot snapshot_sink(const struct sink_counters *counters)
 {
 	struct sink_counters *c = (struct sink_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
@@ -67,11 +67,11 @@ struct sink_tally tally_sink(const struct sink_counters *counters)
 	};
 	uint64_t v[NUMBERS];
 
-	tally(from, v);
-	return (struct sink_tally){ v[0], v[1], v[2], v[3], v[4] };
+	take(from, v);
+	return (struct sink_snapshot){ v[0], v[1], v[2], v[3], v[4] };
 }
 
-struct collector_tally tally_collector(const struct collector_counters *counters)
+struct collector_snapshot snapshot_collector(const struct collector_counters *counters)
 {
 	struct collector_counters *c = (struct collector_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
@@ -83,11 +83,11 @@ struct collector_tally tally_collector(const struct collector_counters *counters
 	};
 	uint64_t v[NUMBERS];
 
-	tally(from, v);
-	return (struct collector_tally){ v[0], v[1], v[2], v[3], v[4] };
+	take(from, v);
+	return (struct collector_snapshot){ v[0], v[1], v[2], v[3], v[4] };
 }
 
-uint64_t tally_labels_dropped(const struct collector_counters *c, const struct source *pushes)
+uint64_t counters_labels_dropped(const struct collector_counters *c, const struct source *pushes)
 {
 	return c->labels_dropped + (pushes ? pushes->counters.push_ids_dropped : 0);
 }
