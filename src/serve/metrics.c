@@ -609,18 +609,23 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 	single(out, "strobe_store_deduplicated_batches_total", "counter", stats.deduplicated_batches,
 	       "Batches that were already in the store, and were ignored.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
-	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
+	family(out, "strobe_store_days_removed_total", "counter", "Days that expired (age) or were evicted to make room (size).");
+	labeled(out, "strobe_store_days_removed_total", "reason", "age", stats.days_removed[STORE_REMOVED_AGE]);
+	labeled(out, "strobe_store_days_removed_total", "reason", "size", stats.days_removed[STORE_REMOVED_SIZE]);
 	single(out, "strobe_runs", "gauge", stats.runs, "Runs in the store.");
 	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of the runs in the store.");
 	single(out, "strobe_runs_stored_total", "counter", stats.runs_added,
 	       "Runs committed to the store by this daemon.");
-	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
-	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
-	       "Runs removed on request.");
-	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
-	       "Hours of the day being written that were removed by size.");
+	family(out, "strobe_runs_removed_total", "counter",
+	       "Runs that expired (age), were evicted to make room (count, size), or were removed by a user (request).");
+	labeled(out, "strobe_runs_removed_total", "reason", "age", stats.runs_removed[STORE_REMOVED_AGE]);
+	labeled(out, "strobe_runs_removed_total", "reason", "count", stats.runs_removed[STORE_REMOVED_COUNT]);
+	labeled(out, "strobe_runs_removed_total", "reason", "size", stats.runs_removed[STORE_REMOVED_SIZE]);
+	labeled(out, "strobe_runs_removed_total", "reason", "request", stats.runs_removed[STORE_REMOVED_REQUEST]);
+	single(out, "strobe_store_hours_evicted_total", "counter", stats.hours_evicted,
+	       "Hours of the day being written that were evicted to make room.");
 	single(out, "strobe_store_partial_hour_evicted_seconds_total", "counter", stats.partial_hour_evicted_seconds,
-	       "Seconds of the hour being written that were removed by size.");
+	       "Seconds of the hour being written that were evicted to make room.");
 	single(out, "strobe_store_stacks_truncated_total", "counter", stats.stacks_truncated,
 	       "Stacks counted for their callers, because the day has too many stacks.");
 	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "Size limit; 0 if there is none.");

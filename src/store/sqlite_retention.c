@@ -1,5 +1,5 @@
 /* sqlite_retention.c: removes old days as whole files, so that removing is cheap and needs no space. Only if the day
- * being written is too large by itself are its oldest hours removed. */
+ * being written is too large by itself are its oldest hours evicted. */
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -64,7 +64,8 @@ static int list(const struct sqlite_store *s, struct pieces *ret, struct err *er
 }
 
 /* Removes all files of one day; `why` is for the log. */
-static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, const char *why, struct err *err)
+static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, enum store_removal reason, const char *why,
+		      struct err *err)
 {
 	_cleanup_(freep) char *path = day_path(s->directory, day, "");
 	int result = 0, held;
@@ -84,9 +85,9 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	if (result < 0)
 		return result;
 	lock_take(&s->counting);
-	s->stats.days_expired++;
+	s->stats.days_removed[reason]++;
 	lock_release(&s->counting);
-	log_info("removed '%s': %s", path, why);
+	log_info("%s '%s': %s", reason == STORE_REMOVED_AGE ? "expired" : "evicted", path, why);
 	return 0;
 }
 
@@ -185,6 +186,13 @@ static uint64_t bytes_of(const struct pieces *p)
 	return bytes;
 }
 
+/* Returns the reason for an eviction at this cap. */
+static const char *exceeded_limit(const struct store_limits *l, uint64_t cap)
+{
+	return cap < l->max_bytes || !l->max_bytes ? "the disk had less space than must stay free" :
+						     "the store was above its limit of size";
+}
+
 /* Removes whole days, oldest first. Days that may still be written to stay. */
 static int remove_days(struct sqlite_store *s, const struct pieces *p, const struct store_limits *l, int64_t now_ns, uint64_t cap,
 		       struct err *err)
@@ -205,8 +213,8 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 			of_day += p->items[i].bytes;
 		if (day == today || !(old || large))
 			continue;
-		rc = remove_day(s, p, day, old ? "older than the limit" : cap < l->max_bytes || !l->max_bytes ?
-				"the disk had less room than must stay free" : "the store was above its limit of size", err);
+		rc = remove_day(s, p, day, old ? STORE_REMOVED_AGE : STORE_REMOVED_SIZE,
+				old ? "older than the limit" : exceeded_limit(l, cap), err);
 		assert(bytes >= of_day);
 		bytes -= of_day;
 	}
@@ -228,8 +236,8 @@ static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
 	return cap > others ? cap - others : 0;
 }
 
-/* Removes hours of the remaining days if they still exceed the cap. */
-static int remove_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
+/* Evicts hours of the remaining days if they still exceed the cap. */
+static int evict_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
 {
 	struct sqlite_store_shrunk shrunk = { 0 };
 	struct pieces p = { 0 };
@@ -253,7 +261,7 @@ static int remove_hours(struct sqlite_store *s, const struct store_limits *l, st
 	}
 	free(p.items);
 	if (shrunk.hours || shrunk.seconds)
-		log_warning("removed %llu hours of the day being written, and the first %llu seconds of the hour being written: the "
+		log_warning("evicted %llu hours of the day being written, and the first %llu seconds of the hour being written: the "
 			    "store '%s' held %llu MB and may hold %llu MB; raise --max-bytes, free some of the disk, or sample less",
 			    (unsigned long long)shrunk.hours, (unsigned long long)shrunk.seconds, s->directory,
 			    (unsigned long long)(before >> 20), (unsigned long long)(cap >> 20));
@@ -272,7 +280,7 @@ int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t 
 		rc = remove_days(s, &p, &aim, now_ns, cap_of(s, &aim, bytes_of(&p)), err);
 	free(p.items);
 	if (rc >= 0)
-		rc = remove_hours(s, &aim, err);
+		rc = evict_hours(s, &aim, err);
 	if (rc < 0)
 		return rc;
 	p = (struct pieces){ 0 };

@@ -494,7 +494,7 @@ def import_works_beside_the_daemon_and_without_one():
 
 
 @test
-def runs_expire_by_the_limits_of_serve():
+def runs_are_removed_by_the_limits_of_serve():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -506,7 +506,8 @@ def runs_expire_by_the_limits_of_serve():
         with Daemon(directory, '--runs-count', '5', '--runs-age', '1', '--runs-size', '1G') as d:
             check(wait_for(lambda: d.status()['store']['runs'] == 5), 'five are left soon after the start')
             check(sorted(listed(d)) == sorted(f'shop/r{i}' for i in range(15, 20)), f'the last ones: {listed(d)}')
-            check(wait_for(lambda: d.status()['store']['runs_expired'] == 15), 'and counted')
+            check(wait_for(lambda: d.status()['store']['runs_removed']['count'] == 15), 'evictions are counted')
+            check('strobe_runs_removed_total{reason="count"} 15\n' in d.get('/metrics'), 'also for Prometheus')
     for options in (['--runs-size', 'lots'], ['--runs-age', '-1'], ['--runs-count', '-1']):
         r = strobe('serve', *options)
         check(r.returncode == 1 and options[0] in r.stderr, f'{options}: {r}')
