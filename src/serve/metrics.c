@@ -528,7 +528,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	single(out, "strobe_labels_dropped_total", "counter", tally_labels_dropped(c, pushes),
 	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
 	single(out, "strobe_messages_deduplicated_total", "counter", c->messages_deduplicated,
-	       "Batches of relays that were delivered again and deduplicated.");
+	       "Messages of relays' batches that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
 	       "Messages with an implausible timestamp, stored under the time of their arrival.");
 	single(out, "strobe_store_commits_total", "counter", c->commits, "Batches committed.");
@@ -549,12 +549,12 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	labeled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
 	labeled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
 	labeled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
-	family(out, "strobe_uploads_refused_total", "counter",
-	       "Profiles received over HTTP and not read: reading took too long (deadline) or too much memory "
+	family(out, "strobe_uploads_rejected_total", "counter",
+	       "Profiles received over HTTP and rejected: reading took too long (deadline) or too much memory "
 	       "(memory), or too many arrived at once (busy).");
-	labeled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
-	labeled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
-	labeled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "deadline", h->uploads_late);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "memory", h->uploads_large);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "busy", h->uploads_busy);
 	single(out, "strobe_runs_deduplicated_total", "counter", c->runs_deduplicated,
 	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
@@ -581,13 +581,13 @@ static void put_queries(struct buf *out, const struct server_context *s)
 	       "Queries answered without their smallest stacks, because memory was short.");
 	single(out, "strobe_queries_shared_total", "counter", h->queries_shared,
 	       "Requests that shared the answer of an identical query that had not begun when they arrived.");
-	family(out, "strobe_queries_refused_total", "counter",
+	family(out, "strobe_queries_failed_total", "counter",
 	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
 	       "(memory), too long (deadline), or a bug (crash).");
-	labeled(out, "strobe_queries_refused_total", "reason", "busy", h->queries_busy);
-	labeled(out, "strobe_queries_refused_total", "reason", "memory", h->queries_large);
-	labeled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
-	labeled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
+	labeled(out, "strobe_queries_failed_total", "reason", "busy", h->queries_busy);
+	labeled(out, "strobe_queries_failed_total", "reason", "memory", h->queries_large);
+	labeled(out, "strobe_queries_failed_total", "reason", "deadline", h->queries_late);
+	labeled(out, "strobe_queries_failed_total", "reason", "crash", h->queries_crashed);
 	single(out, "strobe_query_memory_bytes", "gauge", s->memory.used,
 	       "Memory reserved by running queries and used by answers being sent.");
 	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "Limit of strobe_query_memory_bytes, set by --query-memory.");
