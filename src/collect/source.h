@@ -75,7 +75,7 @@ struct source_counters {
 	_Atomic uint64_t messages_missed;			/* upper bound: published while disconnected, by
 								 * the counters of the server */
 	_Atomic uint64_t connections_closed_for_garbage;
-	_Atomic uint64_t peers_unlabelled;			/* processes whose /proc could not be read for labels */
+	_Atomic uint64_t peers_unlabeled;			/* processes whose /proc could not be read for labels */
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
 	_Atomic uint64_t connections_closed_idle;		/* idle, or in the middle of a command, for too
 								 * long */

@@ -193,7 +193,7 @@ static void put_source(struct json *j, const struct source *s)
 	put_u64(j, "messages_missed", c->messages_missed);
 	put_u64(j, "connections_refused", c->connections_refused);
 	put_u64(j, "connections_closed_for_garbage", c->connections_closed_for_garbage);
-	put_u64(j, "peers_unlabelled", c->peers_unlabelled);
+	put_u64(j, "peers_unlabeled", c->peers_unlabeled);
 	put_u64(j, "connections_closed_slow", c->connections_closed_slow);
 	put_u64(j, "connections_closed_idle", c->connections_closed_idle);
 	put_u64(j, "logins_refused", c->logins_refused);

@@ -493,9 +493,9 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 			  c->connections_closed_for_garbage);
 	}
 
-	family(out, "strobe_peers_unlabelled_total", "counter", "Processes whose /proc could not be read for --label-from.");
+	family(out, "strobe_peers_unlabeled_total", "counter", "Processes whose /proc could not be read for --label-from.");
 	for (size_t i = 0; i < n; i++)
-		of_source(out, "strobe_peers_unlabelled_total", sources[i], NULL, sources[i]->counters.peers_unlabelled);
+		of_source(out, "strobe_peers_unlabeled_total", sources[i], NULL, sources[i]->counters.peers_unlabeled);
 }
 
 /* received = stored + queued + dropped as queue_full and rejected, exactly. */
