@@ -93,14 +93,14 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 /* Whether this or another source reads the file, or has read it. */
 static bool is_known(const struct file_source *s, const struct missed_file *f)
 {
-	const struct source_list *staying = &s->base.receiver.staying;
+	const struct source_list *kept = &s->base.receiver.kept;
 	struct file_offset o;
 
 	if (file_source_find_tail(s, &f->st) || file_source_is_read_elsewhere(s, &f->st))
 		return true;
-	for (size_t i = 0; i < staying->count; i++)
-		if (staying->items[i]->ops == &file_source_ops &&
-		    file_is_same(((const struct file_source *)staying->items[i])->path, f->path))
+	for (size_t i = 0; i < kept->count; i++)
+		if (kept->items[i]->ops == &file_source_ops &&
+		    file_is_same(((const struct file_source *)kept->items[i])->path, f->path))
 			return true;
 	return file_state_find_offset(s->state_directory, f->fd, &f->st, &o);
 }

@@ -491,21 +491,21 @@ static bool is_same_source(const struct source *base, const struct file_source *
  * path. */
 static const struct source *find_same(const struct file_source *s)
 {
-	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
+	const struct source_list *kept = &s->base.receiver.kept, *removed = &s->base.receiver.removed;
 
-	for (size_t i = 0; i < staying->count; i++)
-		if (is_same_source(staying->items[i], s, false))
-			return staying->items[i];
-	for (size_t i = 0; i < leaving->count; i++)
-		if (is_same_source(leaving->items[i], s, true))
-			return leaving->items[i];
+	for (size_t i = 0; i < kept->count; i++)
+		if (is_same_source(kept->items[i], s, false))
+			return kept->items[i];
+	for (size_t i = 0; i < removed->count; i++)
+		if (is_same_source(removed->items[i], s, true))
+			return removed->items[i];
 	return NULL;
 }
 
-static int check_distinct(const struct file_source *s, const struct source_list *staying, struct err *err)
+static int check_distinct(const struct file_source *s, const struct source_list *kept, struct err *err)
 {
-	for (size_t i = 0; i < staying->count; i++) {
-		const struct source *other = staying->items[i];
+	for (size_t i = 0; i < kept->count; i++) {
+		const struct source *other = kept->items[i];
 
 		if (is_same_source(other, s, false) && strcmp(((const struct file_source *)other)->path, s->path))
 			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; remove one "
@@ -531,11 +531,11 @@ static size_t append_state_paths(const struct source_list *l, char **taken)
 
 static char *find_state(const struct file_source *s)
 {
-	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
-	_cleanup_(freep) char **taken = xcalloc(2 * (staying->count + leaving->count) + 1, sizeof(*taken));
-	size_t n = append_state_paths(staying, taken);
+	const struct source_list *kept = &s->base.receiver.kept, *removed = &s->base.receiver.removed;
+	_cleanup_(freep) char **taken = xcalloc(2 * (kept->count + removed->count) + 1, sizeof(*taken));
+	size_t n = append_state_paths(kept, taken);
 
-	n += append_state_paths(leaving, taken + n);
+	n += append_state_paths(removed, taken + n);
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
@@ -580,7 +580,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	source_set_awaited(&s->base, s->path);
-	if ((r = check_distinct(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
+	if ((r = check_distinct(s, &receiver->kept, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, POLL_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");

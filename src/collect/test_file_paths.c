@@ -148,7 +148,7 @@ static struct source *open_beside(struct fixture *f, struct source *first, const
 	struct err err = { 0 };
 	struct source *s = NULL;
 
-	receiver.staying = (struct source_list){ &first, first != NULL };
+	receiver.kept = (struct source_list){ &first, first != NULL };
 	if (source_open(url, f->loop, &receiver, &s, &err) < 0)
 		CHECK_STR(err.text, "");
 	return s;

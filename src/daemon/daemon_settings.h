@@ -82,7 +82,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 			"Add arclamp_* metrics of the logs in DIR."                    \
 	}
-#define SETTINGS_WHO(writer_help)                                                                                      \
+#define SETTINGS_ACCESS(writer_help)                                                                                      \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" },                                        \
 		{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file,                           \
 		  "Require the token in FILE (or STROBE_TOKEN).",                                         \
