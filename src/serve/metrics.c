@@ -672,7 +672,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	if (!s->options.only_counters)
 		put_queries(out, s);
 	put_http(out, &s->http);
-	single(out, "strobe_http_connections_evicted_total", "counter", s->connections.given_way,
+	single(out, "strobe_http_connections_evicted_total", "counter", s->connections.evicted,
 	       "Idle connections closed to make room for new ones.");
 	if (s->options.more_metrics)
 		s->options.more_metrics(s->options.more_data, out);
