@@ -23,15 +23,15 @@ static void resume_tail(struct file_source *s, const struct file_offset *o)
 		return;
 	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
 		log_warning("a file that '%s' named is no longer in its directory; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
+			    o->offset);
 		return;
 	}
 	if (!file_offset_matches(o, fd, &st)) {
 		log_warning("the file that '%s' named was truncated or replaced; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
+			    o->offset);
 		return;
 	}
-	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
+	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->offset);
 	file_source_add_tail(s, t);
 	if (stat(s->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
 		s->current = t;
@@ -114,11 +114,11 @@ static void warn_missed(const struct file_source *s, const struct missed_file *f
 		buf_puts(&remedy, "to read it, uncompress it into another file and add that one as a source");
 	else if (f->may_be_last)
 		buf_printf(&remedy, "to read the rest, write `tail -c +%" PRIu64 "` of it to another file and add that one as a source",
-			   last->position + 1);
+			   last->offset + 1);
 	else
 		buf_printf(&remedy, "if its lines are missing, add file:%s as a source", f->path);
-	if (f->is_compressed && f->may_be_last && last->position)
-		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->position + 1);
+	if (f->is_compressed && f->may_be_last && last->offset)
+		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->offset + 1);
 	log_warning("'%s' may have lines that were written while '%s' was not followed, and is not read: %s; %s", f->path, s->path,
 		    f->doubt ? f->doubt : "too many files have lines that are not stored yet", remedy.data);
 }
