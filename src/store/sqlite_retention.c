@@ -118,9 +118,9 @@ static bool ask_disk(const struct sqlite_store *s, uint64_t *ret_free, uint64_t 
 
 uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
 {
-	uint64_t room, size;
+	uint64_t available, size;
 
-	return ask_disk(s, &room, &size) ? room : UINT64_MAX;
+	return ask_disk(s, &available, &size) ? available : UINT64_MAX;
 }
 
 /* The space that must stay free on a disk of this size. */
@@ -130,19 +130,19 @@ static uint64_t floor_of(const struct store_limits *l, uint64_t size)
 }
 
 /* Returns the space missing on the disk. */
-static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
+static uint64_t space_missing(const struct sqlite_store *s, const struct store_limits *l)
 {
-	uint64_t room, size, wanted;
+	uint64_t available, size, wanted;
 
-	if (!l->min_free_bytes || !ask_disk(s, &room, &size))
+	if (!l->min_free_bytes || !ask_disk(s, &available, &size))
 		return 0;
 	wanted = floor_of(l, size);
-	return room < wanted ? wanted - room : 0;
+	return available < wanted ? wanted - available : 0;
 }
 
 bool sqlite_store_is_short(const struct sqlite_store *s, const struct store_limits *l)
 {
-	return room_lacking(s, l) > 0;
+	return space_missing(s, l) > 0;
 }
 
 static uint64_t at_most(uint64_t n, uint64_t most)
@@ -154,12 +154,12 @@ static uint64_t at_most(uint64_t n, uint64_t most)
  * that they hold in between, too. */
 static struct store_limits limits_now(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
-	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, room, size;
+	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, available, size;
 	struct store_limits aim = *l;
 
 	aim.max_bytes -= at_most(came, l->max_bytes / RESERVE_SHARE);
 	assert(aim.max_bytes || !l->max_bytes);		/* 0 would mean no limit */
-	if (l->min_free_bytes && ask_disk(s, &room, &size)) {
+	if (l->min_free_bytes && ask_disk(s, &available, &size)) {
 		aim.min_free_bytes = floor_of(l, size) + at_most(came, size / DISK_RESERVE_SHARE);
 		aim.min_free_is_guess = false;
 	}
@@ -169,7 +169,7 @@ static struct store_limits limits_now(const struct sqlite_store *s, const struct
 /* Returns the size that the store may have now, if it takes `bytes`. */
 static uint64_t cap_of(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
-	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = room_lacking(s, l), left;
+	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = space_missing(s, l), left;
 
 	if (!lacking)
 		return cap;
@@ -223,7 +223,7 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 
 /* Returns the bytes that the files of one day may take, so that all stay within the cap. The day's log is truncated, so
  * only the log's index counts beside them. */
-static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
+static uint64_t space_of_day(const struct pieces *p, int64_t day, uint64_t cap)
 {
 	uint64_t others = 0;
 
@@ -251,7 +251,7 @@ static int evict_hours(struct sqlite_store *s, const struct store_limits *l, str
 			continue;
 		rc = list(s, &now, err);
 		if (rc >= 0)
-			rc = sqlite_store_shrink_day(s, p.items[i].day, room_of_day(&now, p.items[i].day, cap), &shrunk, err);
+			rc = sqlite_store_shrink_day(s, p.items[i].day, space_of_day(&now, p.items[i].day, cap), &shrunk, err);
 		free(now.items);
 		now = (struct pieces){ 0 };
 		if (rc >= 0)

@@ -336,7 +336,7 @@ void store_label_done(struct store_label *l);
 
 /* Reads a run and its profile, which has all labels of the run; the caller frees both. Returns -ENOENT with a
  * sentence if it does not exist. If parts above the limits `most` (NULL: none) were pruned, returns 1: see
- * wire_room. */
+ * wire_capacity. */
 int store_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err);
 void store_run_done(struct store_run *r);
