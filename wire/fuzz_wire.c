@@ -142,11 +142,11 @@ static bool same_sums(const struct profile *a, const struct profile *b)
 static void in_part(const struct strobe_wire_message *m)
 {
 	struct profile *whole = profile_new(), *p = profile_new();
-	struct wire_room room = { .nodes = m->nodes / 2, .edge_nodes = m->edge_nodes / 2, .edge_pairs = m->edge_pairs };
-	int cut = wire_profile_add_whole(p, m, &room);
+	struct wire_capacity capacity = { .nodes = m->nodes / 2, .edge_nodes = m->edge_nodes / 2, .edge_pairs = m->edge_pairs };
+	int cut = wire_profile_add_whole(p, m, &capacity);
 
-	if (wire_profile_add_whole(whole, m, NULL) || cut != (room.nodes < m->nodes || room.edge_nodes < m->edge_nodes) ||
-	    (m->nodes && p->node_count > room.nodes + 2) || !same_sums(whole, p))
+	if (wire_profile_add_whole(whole, m, NULL) || cut != (capacity.nodes < m->nodes || capacity.edge_nodes < m->edge_nodes) ||
+	    (m->nodes && p->node_count > capacity.nodes + 2) || !same_sums(whole, p))
 		abort();
 	profile_free(whole);
 	profile_free(p);

@@ -320,7 +320,7 @@ static int write_batch(struct logs *l, const struct batch *b, struct err *err)
 {
 	uint64_t lines = l->counters.lines, bytes = l->counters.bytes;
 	struct log_plan p;
-	int r = undo_back(l->undo, err);
+	int r = undo_roll_back(l->undo, err);
 
 	if (r < 0)
 		return r;
@@ -333,7 +333,7 @@ static int write_batch(struct logs *l, const struct batch *b, struct err *err)
 	} else {
 		l->counters.lines = lines;
 		l->counters.bytes = bytes;
-		undo_back(l->undo, NULL);		/* on failure it is retried before the next batch */
+		undo_roll_back(l->undo, NULL);		/* on failure it is retried before the next batch */
 	}
 	log_plan_done(&p);
 	return r;
@@ -354,12 +354,12 @@ static int commit(void *data, const struct batch *b, struct err *err)
 
 	take_next(l);
 	if (undo_knows(l->undo, b->id)) {
-		l->counters.batches_known++;
+		l->counters.batches_deduplicated++;
 		return 0;
 	}
 	r = write_batch(l, b, &why);
 	note_error(l, &why);
-	l->counters.batches_taken_back = undo_count(l->undo);
+	l->counters.batches_rolled_back = undo_count(l->undo);
 	l->counters.files_open = l->files.open_now;
 	if (r >= 0)
 		return 0;
@@ -550,7 +550,7 @@ static int start(struct logs *l, struct err *err)
 		return r;
 	log_tags_scan(&l->tags, &l->options, l->names);
 	l->counters.tags = l->tags.names.count - LOG_TAG_FIRST;
-	l->counters.batches_taken_back = undo_count(l->undo);
+	l->counters.batches_rolled_back = undo_count(l->undo);
 	return 0;
 }
 

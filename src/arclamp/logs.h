@@ -49,7 +49,7 @@ struct logs_counters {
 	_Atomic uint64_t lines, bytes;		/* written, per file */
 	_Atomic uint64_t lines_other;		/* lines and stacks whose entry point became "other" */
 	_Atomic uint64_t files_made, files_removed;
-	_Atomic uint64_t batches, batches_known, batches_taken_back;
+	_Atomic uint64_t batches, batches_deduplicated, batches_rolled_back;
 	_Atomic uint64_t files_open, tags;	/* now */
 };
 

@@ -394,7 +394,7 @@ TEST(a_redelivered_batch_is_written_once)
 	CHECK(!open_with(one, 1));
 	CHECK(!fixture_give(logs, b, &problem));
 	check_file("daily/2026-11-21.all.log", "a.php;x 1\n");
-	CHECK_INT(logs_counters(logs)->batches_known, 1);
+	CHECK_INT(logs_counters(logs)->batches_deduplicated, 1);
 	end();
 }
 
@@ -473,7 +473,7 @@ TEST(anything_but_a_regular_file_is_an_error_that_names_it_and_never_blocks)
 	CHECK(!fixture_give(logs, b, &problem));
 	check_file("daily/2026-11-21.a.log", "a.php;x 1\n");
 	CHECK(!logs_last_error(logs, problem.text, sizeof(problem.text)));
-	CHECK_INT(logs_counters(logs)->batches_taken_back, 2);
+	CHECK_INT(logs_counters(logs)->batches_rolled_back, 2);
 	free(path);
 	free(target);
 	end();

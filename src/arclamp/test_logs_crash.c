@@ -87,7 +87,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 	char *model = fixture_fast_directory();
 	volatile uint64_t *committed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct logs *expected = open_logs(model), *l;
-	uint64_t in_model = 0, taken_back = 0;
+	uint64_t in_model = 0, rolled_back = 0;
 	unsigned seed = 12345;
 
 	*committed = 0;
@@ -95,7 +95,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 		kill_one(base, committed, (unsigned)rand_r(&seed) % max_us);
 		l = open_logs(base);
 		CHECK(l);
-		taken_back += logs_counters(l)->batches_taken_back;
+		rolled_back += logs_counters(l)->batches_rolled_back;
 		/* The batch in flight is delivered again, as from a stream. */
 		++*committed;
 		CHECK(!fixture_give(l, make_batch(*committed), NULL));
@@ -106,9 +106,9 @@ static void kill_many(char *base, int kills, unsigned max_us)
 			CHECK(same_trees(base, model));
 	}
 	CHECK(*committed > (uint64_t)kills);
-	CHECK(taken_back > 0);
+	CHECK(rolled_back > 0);
 	printf("# %d kills, %llu batches, %llu of them taken back at a start\n", kills, (unsigned long long)*committed,
-	       (unsigned long long)taken_back);
+	       (unsigned long long)rolled_back);
 	logs_close(expected);
 	fixture_remove(base);
 	fixture_remove(model);

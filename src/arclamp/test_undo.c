@@ -75,7 +75,7 @@ static void write_half(void)
 	put("daily/new.log", "torn");
 }
 
-TEST(a_batch_that_did_not_end_is_taken_back_and_one_that_ended_is_not)
+TEST(a_batch_that_did_not_end_is_rolled_back_and_one_that_ended_is_not)
 {
 	begin();
 	begin_batch(7);
@@ -106,7 +106,7 @@ TEST(what_others_did_meanwhile_stays)
 	check("daily/old.log", "another file of this name\n");
 	begin_batch(2);
 	put("daily/gone.log", "x");
-	CHECK(!undo_back(undo, &problem) && !undo_back(undo, &problem));
+	CHECK(!undo_roll_back(undo, &problem) && !undo_roll_back(undo, &problem));
 	check("daily/old.log", "old\n");
 	check("daily/gone.log", "x");
 	end();

@@ -19,13 +19,18 @@
 #define ID_BYTES	10u		/* a varint of random bits */
 #define ENDED_MAX	(LEDGER_HEADER + 11)	/* size of the record that a batch ended or was rolled back */
 
-enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
+enum record_kind {
+	BEGUN = 1,
+	ENDED = 2,
+	ROLLED_BACK = 3,
+	IDS = 4,
+};
 
 struct undo {
 	char *base, *directory, *path;
 	int lock_fd;
 	struct ledger *file;
-	uint64_t taken_back;
+	uint64_t rolled_back;
 
 	struct batch_ids ids;			/* batches that have ended */
 
@@ -73,7 +78,7 @@ static void remember_begun(struct undo *u, uint64_t id, const struct undo_file *
 
 uint64_t undo_count(const struct undo *u)
 {
-	return u->taken_back;
+	return u->rolled_back;
 }
 
 /* --- Truncating --- */
@@ -89,7 +94,7 @@ static int cut(const char *path, uint64_t length, struct err *err)
 }
 
 /* Files that were removed or replaced by others in the meantime are left alone. */
-static int take_back(const struct undo *u, const struct undo_file *f, struct err *err)
+static int roll_back_file(const struct undo *u, const struct undo_file *f, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", u->base, f->path);
 	struct stat st;
@@ -185,23 +190,23 @@ int undo_end(struct undo *u, struct err *err)
 }
 
 /* Recording the rollback is optional, since repeating it changes nothing; but later writers may append. */
-int undo_back(struct undo *u, struct err *err)
+int undo_roll_back(struct undo *u, struct err *err)
 {
 	int r;
 
 	if (!u->is_begun)
 		return 0;
 	for (size_t i = 0; i < u->file_count; i++) {
-		r = take_back(u, &u->files[i], err);
+		r = roll_back_file(u, &u->files[i], err);
 		if (r < 0)
 			return r;
 	}
 	/* Rare, and may touch thousands of files, so the whole file system is synced once. */
 	if (syncfs(u->lock_fd))
 		return err_set(err, -errno, "cannot sync the file system of '%s': %s", u->path, strerror(errno));
-	append_id(u, TAKEN_BACK, NULL);
+	append_id(u, ROLLED_BACK, NULL);
 	forget_begun(u);
-	u->taken_back++;
+	u->rolled_back++;
 	return 0;
 }
 
@@ -285,7 +290,7 @@ static void read_record(void *data, const uint8_t *body, size_t n)
 			batch_ids_add(&u->ids, id);
 		forget_begun(u);
 		break;
-	case TAKEN_BACK:
+	case ROLLED_BACK:
 		forget_begun(u);
 		break;
 	case IDS:
@@ -309,7 +314,7 @@ static int check_rest(struct undo *u, size_t bytes, struct err *err)
 	log_warning("'%s' is damaged; nothing is rolled back, and some lines of the last batch may be duplicated",
 		    u->path);
 	/* The damage has been truncated by now, so the next reader would find the batch begun, and nothing after it. */
-	r = append_id(u, TAKEN_BACK, err);
+	r = append_id(u, ROLLED_BACK, err);
 	forget_begun(u);
 	return r;
 }
@@ -345,7 +350,7 @@ static int start(struct undo *u, struct err *err)
 	if ((r = io_make_dirs(u->base, 0755, err)) < 0 || (r = io_make_dirs(u->directory, 0755, err)) < 0 ||
 	    (r = lock_tree(u, err)) < 0 || (r = read_file(u, err)) < 0)
 		return r;
-	return undo_back(u, err);
+	return undo_roll_back(u, err);
 }
 
 int undo_open(const char *base, struct undo **ret, struct err *err)

@@ -50,7 +50,7 @@ int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_
 int undo_end(struct undo *u, struct err *err);
 
 /* Rolls back the batch that has begun and not ended, if there is one; may be called again after a failure. */
-int undo_back(struct undo *u, struct err *err);
+int undo_roll_back(struct undo *u, struct err *err);
 
 uint64_t undo_count(const struct undo *u);		/* number of batches rolled back */
 

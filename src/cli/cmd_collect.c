@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
 	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	SETTINGS_CAPS,
-	SETTINGS_WHO("User who may send profiles (*: all); repeatable."),
+	SETTINGS_ACCESS("User who may send profiles (*: all); repeatable."),
 	{ 0 }
 };
 

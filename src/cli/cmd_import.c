@@ -45,7 +45,7 @@ static const struct command_spec spec = {
 		"or zstd; - is standard input) or the URL of a page of `strobe serve`, stores it as one run, and prints its "
 		"SOURCE/ID, one per line.\n\n"
 		"It writes to the store directly, with or without a running daemon. The daemon shows runs at /runs "
-		"and /api/v1/runs, and expires them by age, number and size; see `strobe serve --help`. If a file "
+		"and /api/v1/runs, and removes the oldest by age, count and size; see `strobe serve --help`. If a file "
 		"has no timestamp, its modification time is the end of the run. Source and ID come from the "
 		"profile if it has them, or from a file name such as ID.SOURCE.xhprof or ID.SOURCE.uprofiler; otherwise "
 		"the source is \"default\", and the ID a hash of the content.\n\n"

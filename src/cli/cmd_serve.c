@@ -42,7 +42,7 @@ static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "service-label", "LABEL", &settings.service_labels,
 	  "Label for Grafana's service_name; repeatable.",
 	  "The first match counts (default: service_name, service, entry)." },
-	SETTINGS_WHO("User who may write (*: all); repeatable."),
+	SETTINGS_ACCESS("User who may write (*: all); repeatable."),
 	{ 0 }
 };
 

@@ -91,7 +91,7 @@ struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* the queues were full */
 	_Atomic uint64_t samples_dropped_rejected;			/* no sink can ever store them: too many series */
-	_Atomic uint64_t messages_deduplicated;		/* skipped: a relay's batch that was seen already */
+	_Atomic uint64_t messages_deduplicated;		/* skipped: of a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
 	_Atomic uint64_t labels_dropped;			/* labels of series that only runs keep */

@@ -23,15 +23,15 @@ static void resume_tail(struct file_source *s, const struct file_offset *o)
 		return;
 	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
 		log_warning("a file that '%s' named is no longer in its directory; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
+			    o->offset);
 		return;
 	}
 	if (!file_offset_matches(o, fd, &st)) {
 		log_warning("the file that '%s' named was truncated or replaced; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
+			    o->offset);
 		return;
 	}
-	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
+	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->offset);
 	file_source_add_tail(s, t);
 	if (stat(s->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
 		s->current = t;
@@ -93,14 +93,14 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 /* Whether this or another source reads the file, or has read it. */
 static bool is_known(const struct file_source *s, const struct missed_file *f)
 {
-	const struct source_list *staying = &s->base.receiver.staying;
+	const struct source_list *kept = &s->base.receiver.kept;
 	struct file_offset o;
 
 	if (file_source_find_tail(s, &f->st) || file_source_is_read_elsewhere(s, &f->st))
 		return true;
-	for (size_t i = 0; i < staying->count; i++)
-		if (staying->items[i]->ops == &file_source_ops &&
-		    file_is_same(((const struct file_source *)staying->items[i])->path, f->path))
+	for (size_t i = 0; i < kept->count; i++)
+		if (kept->items[i]->ops == &file_source_ops &&
+		    file_is_same(((const struct file_source *)kept->items[i])->path, f->path))
 			return true;
 	return file_state_find_offset(s->state_directory, f->fd, &f->st, &o);
 }
@@ -114,11 +114,11 @@ static void warn_missed(const struct file_source *s, const struct missed_file *f
 		buf_puts(&remedy, "to read it, uncompress it into another file and add that one as a source");
 	else if (f->may_be_last)
 		buf_printf(&remedy, "to read the rest, write `tail -c +%" PRIu64 "` of it to another file and add that one as a source",
-			   last->position + 1);
+			   last->offset + 1);
 	else
 		buf_printf(&remedy, "if its lines are missing, add file:%s as a source", f->path);
-	if (f->is_compressed && f->may_be_last && last->position)
-		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->position + 1);
+	if (f->is_compressed && f->may_be_last && last->offset)
+		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->offset + 1);
 	log_warning("'%s' may have lines that were written while '%s' was not followed, and is not read: %s; %s", f->path, s->path,
 		    f->doubt ? f->doubt : "too many files have lines that are not stored yet", remedy.data);
 }

@@ -44,7 +44,7 @@ static void on_line(void *data, uint64_t at, const char *line, size_t n)
 
 /* --- Saving offsets --- */
 
-/* Whether lines behind the position have been acknowledged, which would be read again after a restart. */
+/* Whether lines behind the offset have been acknowledged, which would be read again after a restart. */
 static bool is_ahead(const struct file_source *s)
 {
 	for (const struct tail *t = s->tails; t; t = t->next)
@@ -71,7 +71,7 @@ static void save(struct file_source *s)
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
-				   t->device, t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
+				   t->device, t->inode, tail_offset(t), tail_mark(t->fd, tail_offset(t)));
 	for (size_t i = 0; i < s->ended_count; i++)
 		file_state_put_ended(&s->ended[i], &b);
 	failed = private_file_write(s->state_path, b.data, b.size, false, &err) < 0;
@@ -96,9 +96,9 @@ void file_source_add_tail(struct file_source *s, struct tail *t)
 	t->feed.data = s;
 }
 
-struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position)
+struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t offset)
 {
-	struct tail *t = tail_new(fd, st->st_dev, st->st_ino, ++s->last_epoch, position);
+	struct tail *t = tail_new(fd, st->st_dev, st->st_ino, ++s->last_epoch, offset);
 
 	file_source_add_tail(s, t);
 	return t;
@@ -121,14 +121,14 @@ void file_source_add_ended(struct file_source *s, const struct file_offset *o)
 	s->ended[s->ended_count++] = *o;
 }
 
-static struct file_offset ended_at(const struct tail *t, uint64_t position)
+static struct file_offset ended_at(const struct tail *t, uint64_t offset)
 {
 	return (struct file_offset){
 		.ended = clock_wall_ns() / NS_PER_SECOND,
 		.device = t->device,
 		.inode = t->inode,
-		.position = position,
-		.mark = tail_mark(t->fd, position),
+		.offset = offset,
+		.mark = tail_mark(t->fd, offset),
 	};
 }
 
@@ -213,25 +213,25 @@ bool file_source_is_read_elsewhere(const struct file_source *s, const struct sta
 	return false;
 }
 
-/* Returns the position up to which the file was read under another name, or under this one before. */
-static uint64_t find_position(const struct file_source *s, int fd, const struct stat *st)
+/* Returns the offset up to which the file was read under another name, or under this one before. */
+static uint64_t find_offset(const struct file_source *s, int fd, const struct stat *st)
 {
 	struct file_offset saved;
-	uint64_t position = 0;
+	uint64_t offset = 0;
 
 	if (s->state_directory && file_state_find_offset(s->state_directory, fd, st, &saved))
-		position = saved.position;
+		offset = saved.offset;
 	for (const struct file_source *o = all; o; o = o->next)
 		for (size_t i = 0; o->base.loop == s->base.loop && i < o->ended_count; i++)
-			if (o->ended[i].position > position && file_offset_was_of(&o->ended[i], fd, st))
-				position = o->ended[i].position;
-	return position;
+			if (o->ended[i].offset > offset && file_offset_was_of(&o->ended[i], fd, st))
+				offset = o->ended[i].offset;
+	return offset;
 }
 
 /* Sources that are not open must not continue a file that is read here, should they be configured again. */
 static void end_elsewhere(const struct file_source *s, const struct tail *t)
 {
-	struct file_offset ended = ended_at(t, tail_position(t));
+	struct file_offset ended = ended_at(t, tail_offset(t));
 	_cleanup_(freep) char **taken = NULL;
 	size_t n = 0, capacity = 0;
 	struct err err = { 0 };
@@ -249,12 +249,12 @@ static void end_elsewhere(const struct file_source *s, const struct tail *t)
 
 static void begin_current(struct file_source *s, int fd, const struct stat *st)
 {
-	uint64_t position = find_position(s, fd, st);
+	uint64_t offset = find_offset(s, fd, st);
 
 	forget_ended(s, st->st_dev, st->st_ino);
-	s->current = file_source_begin_tail(s, fd, st, position);
+	s->current = file_source_begin_tail(s, fd, st, offset);
 	save(s);
-	if (position)
+	if (offset)
 		end_elsewhere(s, s->current);
 }
 
@@ -491,21 +491,21 @@ static bool is_same_source(const struct source *base, const struct file_source *
  * path. */
 static const struct source *find_same(const struct file_source *s)
 {
-	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
+	const struct source_list *kept = &s->base.receiver.kept, *removed = &s->base.receiver.removed;
 
-	for (size_t i = 0; i < staying->count; i++)
-		if (is_same_source(staying->items[i], s, false))
-			return staying->items[i];
-	for (size_t i = 0; i < leaving->count; i++)
-		if (is_same_source(leaving->items[i], s, true))
-			return leaving->items[i];
+	for (size_t i = 0; i < kept->count; i++)
+		if (is_same_source(kept->items[i], s, false))
+			return kept->items[i];
+	for (size_t i = 0; i < removed->count; i++)
+		if (is_same_source(removed->items[i], s, true))
+			return removed->items[i];
 	return NULL;
 }
 
-static int check_distinct(const struct file_source *s, const struct source_list *staying, struct err *err)
+static int check_distinct(const struct file_source *s, const struct source_list *kept, struct err *err)
 {
-	for (size_t i = 0; i < staying->count; i++) {
-		const struct source *other = staying->items[i];
+	for (size_t i = 0; i < kept->count; i++) {
+		const struct source *other = kept->items[i];
 
 		if (is_same_source(other, s, false) && strcmp(((const struct file_source *)other)->path, s->path))
 			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; remove one "
@@ -531,11 +531,11 @@ static size_t append_state_paths(const struct source_list *l, char **taken)
 
 static char *find_state(const struct file_source *s)
 {
-	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
-	_cleanup_(freep) char **taken = xcalloc(2 * (staying->count + leaving->count) + 1, sizeof(*taken));
-	size_t n = append_state_paths(staying, taken);
+	const struct source_list *kept = &s->base.receiver.kept, *removed = &s->base.receiver.removed;
+	_cleanup_(freep) char **taken = xcalloc(2 * (kept->count + removed->count) + 1, sizeof(*taken));
+	size_t n = append_state_paths(kept, taken);
 
-	n += append_state_paths(leaving, taken + n);
+	n += append_state_paths(removed, taken + n);
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
@@ -580,7 +580,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	source_set_awaited(&s->base, s->path);
-	if ((r = check_distinct(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
+	if ((r = check_distinct(s, &receiver->kept, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, POLL_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");

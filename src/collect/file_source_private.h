@@ -41,8 +41,8 @@ size_t file_source_count_tails(const struct file_source *s);		/* open ones */
 struct tail *file_source_find_tail(const struct file_source *s, const struct stat *st);	/* NULL: the file is not open here */
 void file_source_add_tail(struct file_source *s, struct tail *t);
 
-/* Opens a file that no source has open, from a position. Takes over `fd`. */
-struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position);
+/* Opens a file that no source has open, from an offset. Takes over `fd`. */
+struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t offset);
 
 /* Whether the source of another path reads this file, which was renamed. A source being closed counts, since its
  * lines may not be stored yet. */

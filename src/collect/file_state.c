@@ -1,4 +1,4 @@
-/* file_state.c: names of position files, and the search for the one that knows a file. */
+/* file_state.c: names of the state files of followed files, and the search for the one that knows a file. */
 #include "file_state.h"
 
 #include "mem.h"
@@ -26,21 +26,22 @@ struct followed {
 bool file_offset_parse(const char *line, struct file_offset *ret)
 {
 	return sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &ret->epoch, &ret->device,
-		      &ret->inode, &ret->position, &ret->mark) == 5 && ret->position < INT64_MAX;
+		      &ret->inode, &ret->offset, &ret->mark) == 5 &&
+	       ret->offset < INT64_MAX;
 }
 
 bool file_offset_parse_ended(const char *line, struct file_offset *ret)
 {
 	ret->epoch = 0;
 	return sscanf(line, "was %" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &ret->ended, &ret->device, &ret->inode,
-		      &ret->position, &ret->mark) == 5 &&
-	       ret->position < INT64_MAX;
+		      &ret->offset, &ret->mark) == 5 &&
+	       ret->offset < INT64_MAX;
 }
 
 bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st)
 {
-	return st->st_dev == o->device && st->st_ino == o->inode && (uint64_t)st->st_size >= o->position &&
-	       (!o->mark || tail_mark(fd, o->position) == o->mark);
+	return st->st_dev == o->device && st->st_ino == o->inode && (uint64_t)st->st_size >= o->offset &&
+	       (!o->mark || tail_mark(fd, o->offset) == o->mark);
 }
 
 char *file_state_real_path(const char *path)
@@ -131,7 +132,7 @@ static bool is_one_of(const char *path, char *const *list, size_t n)
 	return false;
 }
 
-static bool is_position_file(const char *name)
+static bool is_state_file(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -145,7 +146,7 @@ static bool is_later(const struct stat *a, const struct stat *b)
 							a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* Returns the latest position file: among `own`, or without them among those with an offset of the file. */
+/* Returns the latest state file: among `own`, or without them among those with an offset of the file. */
 static char *find_latest(const char *directory, char *const own[2], const struct followed *f, char *const *taken, size_t taken_count)
 {
 	DIR *d = opendir(directory);
@@ -156,7 +157,7 @@ static char *find_latest(const char *directory, char *const own[2], const struct
 	while (d && (e = readdir(d))) {
 		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
 
-		if (!is_position_file(e->d_name) || is_one_of(other, taken, taken_count) || lstat(other, &st) < 0 ||
+		if (!is_state_file(e->d_name) || is_one_of(other, taken, taken_count) || lstat(other, &st) < 0 ||
 		    (found && !is_later(&st, &found_st)) || !(own ? is_one_of(other, own, 2) : has_offset_of(other, &st, f)))
 			continue;
 		free(found);
@@ -230,8 +231,8 @@ bool file_state_find_offset(const char *directory, int fd, const struct stat *fi
 	while (d && (e = readdir(d))) {
 		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, e->d_name);
 
-		if (!is_position_file(e->d_name) || lstat(path, &st) < 0 || !find_in(path, &st, &f, &o) ||
-		    (found && o.position <= ret->position))
+		if (!is_state_file(e->d_name) || lstat(path, &st) < 0 || !find_in(path, &st, &f, &o) ||
+		    (found && o.offset <= ret->offset))
 			continue;
 		*ret = o;
 		found = true;
@@ -243,7 +244,7 @@ bool file_state_find_offset(const char *directory, int fd, const struct stat *fi
 
 void file_state_put_ended(const struct file_offset *o, struct buf *out)
 {
-	buf_printf(out, "was %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", o->ended, o->device, o->inode, o->position,
+	buf_printf(out, "was %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", o->ended, o->device, o->inode, o->offset,
 		   o->mark);
 }
 
@@ -278,7 +279,7 @@ int file_state_end(const char *directory, const struct file_offset *ended, char 
 	while (d && r >= 0 && (e = readdir(d))) {
 		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, e->d_name);
 
-		if (is_position_file(e->d_name) && !is_one_of(path, taken, taken_count))
+		if (is_state_file(e->d_name) && !is_one_of(path, taken, taken_count))
 			r = end_in(path, ended, err);
 	}
 	if (d)

@@ -4,8 +4,8 @@
  *	origin TEXT				identity of the source; missing in older files
  *	last EPOCH				the last epoch in use
  *	seen NANOSECONDS			when the path named the last one of the files below, since 1970; missing in older files
- *	at EPOCH DEVICE INODE POSITION MARK	for each file that is being read; the last one is what the path named
- *	was SECONDS DEVICE INODE POSITION MARK	for the last FILE_STATE_ENDED rotated files that were read to their end, and when
+ *	at EPOCH DEVICE INODE OFFSET MARK	for each file that is being read; the last one is what the path named
+ *	was SECONDS DEVICE INODE OFFSET MARK	for the last FILE_STATE_ENDED rotated files that were read to their end, and when
  *						that was, since 1970; missing in older files
  *
  * Its name is a hash of the followed path without links in its directories. Where the file has another path since, it is
@@ -29,7 +29,7 @@
 struct file_offset {
 	uint32_t epoch;			/* only in "at" lines */
 	int64_t ended;			/* only in "was" lines; 0: an "at" line */
-	uint64_t device, inode, position, mark;
+	uint64_t device, inode, offset, mark;
 };
 
 /* Parses an "at" line; false for any other. */
@@ -50,7 +50,7 @@ char *file_state_real_path(const char *path);
 /* The file in `directory` that has the offsets of `path`. The caller frees it. */
 char *file_state_path(const char *directory, const char *path);
 
-/* Returns the position file under the name of `path`, or else the latest one whose last offset is of the file at
+/* Returns the state file under the name of `path`, or else the latest one whose last offset is of the file at
  * `path`; NULL: none. Files in `taken` belong to other sources. The caller frees it. */
 char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count);
 
@@ -59,7 +59,7 @@ void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "w
 /* Finds the furthest offset of an open file, "at" or "was", in all files of `directory`. */
 bool file_state_find_offset(const char *directory, int fd, const struct stat *st, struct file_offset *ret);
 
-/* Replaces "at" lines of a file by the "was" line `ended` in all position files of `directory` that are not in
+/* Replaces "at" lines of a file by the "was" line `ended` in all state files of `directory` that are not in
  * `taken`, since another source continues the file. */
 int file_state_end(const char *directory, const struct file_offset *ended, char *const *taken, size_t taken_count, struct err *err);
 

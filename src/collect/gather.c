@@ -149,13 +149,13 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes)
 {
 	if (!gather_noted(g, s)) {
 		s->period = g->period;
-		s->room = 0;
+		s->space = 0;
 	}
-	s->room += gather_room(bytes);
+	s->space += gather_space(bytes);
 	g->messages++;
 	g->bytes += bytes;
-	if (s->room > g->most)
-		g->most = s->room;
+	if (s->space > g->most)
+		g->most = s->space;
 }
 
 int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err)

@@ -2,7 +2,7 @@
  *
  * A wakeup costs more than reading a message, and costs its sender several times as much as sending. So when messages
  * are frequent the loop pauses for a tenth of a second, and then reads everything that has arrived. Until then messages
- * wait in the sender's buffer, which must not fill up: a unix socket has 208 KB, of which a message takes gather_room.
+ * wait in the sender's buffer, which must not fill up: a unix socket has 208 KB, of which a message takes gather_space.
  * Pauses are shorter, down to a millisecond, while some sender takes more than 48 KB in a tenth of a second, so that it
  * takes no more than that in one pause. A sudden burst still blocks its sender. There are no pauses
  *	- while fewer than 50 messages arrive in a second: each is read at once,
@@ -28,12 +28,12 @@ struct gather;
 struct gather_sender {
 	struct watch watch;
 	uint32_t period;			/* the last period in which it sent … */
-	size_t room;				/* … and the buffer space that it took then */
+	size_t space;				/* … and the buffer space that it took then */
 };
 
 /* Socket buffer space that a message of `bytes` bytes takes from its sender, with the kernel's overhead, rounded up.
  * Measured on x86-64 with messages of 50 bytes to 60 KB: 766 bytes for the smallest and never more than this. */
-static inline size_t gather_room(size_t bytes)
+static inline size_t gather_space(size_t bytes)
 {
 	return 768 + bytes + bytes / 2;
 }

@@ -272,8 +272,8 @@ static bool begins_as_read(const struct directory *d, const struct entry *e)
 {
 	if (d->has_read_last)
 		return begin_alike(e, &d->read_last);
-	return d->last->mark && (uint64_t)e->st.st_size >= d->last->position &&
-	       tail_mark(e->fd, d->last->position) == d->last->mark;
+	return d->last->mark && (uint64_t)e->st.st_size >= d->last->offset &&
+	       tail_mark(e->fd, d->last->offset) == d->last->mark;
 }
 
 static void judge(const struct directory *d, struct entry *e)
@@ -284,7 +284,7 @@ static void judge(const struct directory *d, struct entry *e)
 		return;
 	if (begins_as_read(d, e))
 		doubt(e, xasprintf("it may be a copy, which begins like the file that was read up to byte %llu",
-				   (unsigned long long)d->last->position));
+				   (unsigned long long)d->last->offset));
 	if (d->current.name && begin_alike(e, &d->current))
 		doubt(e, xasprintf("it may be a copy, which begins like '%s'", d->current.name));
 	if (!d->is_anchored)

@@ -16,7 +16,7 @@
 #define FIRST_FD	3	/* systemd's first passed descriptor */
 #define FDS_MAX		64
 
-static uint64_t was_asked_for;	/* one bit per socket; sources are opened by one thread */
+static uint64_t sockets_in_use;	/* one bit per socket; sources are opened by one thread */
 
 static int get_int(int fd, int option)
 {
@@ -94,7 +94,7 @@ int passed_socket(int type, const struct sockaddr *address, socklen_t size)
 			continue;
 		fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);
 		fcntl(FIRST_FD + i, F_SETFL, O_NONBLOCK);
-		was_asked_for |= UINT64_C(1) << i;
+		sockets_in_use |= UINT64_C(1) << i;
 		return fcntl(FIRST_FD + i, F_DUPFD_CLOEXEC, FIRST_FD);
 	}
 	return -1;
@@ -123,7 +123,7 @@ void passed_sockets_warn(void)
 		union address a = { 0 };
 		socklen_t size = sizeof(a) - 1;		/* a path may fill it, without a NUL behind */
 
-		if (!(was_asked_for & UINT64_C(1) << i) && !getsockname(FIRST_FD + i, &a.any, &size))
+		if (!(sockets_in_use & UINT64_C(1) << i) && !getsockname(FIRST_FD + i, &a.any, &size))
 			warn_of(&a.any, size);
 	}
 }

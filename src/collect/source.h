@@ -75,7 +75,7 @@ struct source_counters {
 	_Atomic uint64_t messages_missed;			/* upper bound: published while disconnected, by
 								 * the counters of the server */
 	_Atomic uint64_t connections_closed_for_garbage;
-	_Atomic uint64_t peers_unlabelled;			/* processes whose /proc could not be read for labels */
+	_Atomic uint64_t peers_unlabeled;			/* processes whose /proc could not be read for labels */
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
 	_Atomic uint64_t connections_closed_idle;		/* idle, or in the middle of a command, for too
 								 * long */
@@ -167,9 +167,9 @@ struct source_receiver {
 	const char *state;			/* a directory for its state; NULL: none. Valid while it is
 						 * opened */
 	const struct peer_labels *peer_labels;	/* labels of processes that connect; outlives the source. NULL: none */
-	/* Other open sources; valid during the opening. The new source inherits the listening sockets of `leaving`
-	 * ones, and fails with -EEXIST if it would receive the same messages as one that is `staying`. */
-	struct source_list staying, leaving;
+	/* Other open sources; valid during the opening. The new source inherits the listening sockets of the
+	 * `removed` ones, and fails with -EEXIST if it would receive the same messages as one of the `kept` ones. */
+	struct source_list kept, removed;
 };
 
 struct source_ops {

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t position)
+struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t offset)
 {
 	struct tail *t = xcalloc(1, sizeof(*t));
 
 	*t = (struct tail){ .fd = fd, .device = device, .inode = inode, .epoch = epoch };
 	line_feed_init(&t->feed, 0, NULL, NULL);
-	t->feed.line_at = t->feed.end = position;
+	t->feed.line_at = t->feed.end = offset;
 	return t;
 }
 
@@ -100,15 +100,15 @@ bool tail_is_done(const struct tail *t)
 	return t->first == t->end;
 }
 
-uint64_t tail_position(const struct tail *t)
+uint64_t tail_offset(const struct tail *t)
 {
 	return tail_is_done(t) ? t->feed.line_at : t->lines[t->first].at;
 }
 
-uint64_t tail_mark(int fd, uint64_t position)
+uint64_t tail_mark(int fd, uint64_t offset)
 {
 	char bytes[TAIL_MARK];
-	size_t size = position < sizeof(bytes) ? (size_t)position : sizeof(bytes);
+	size_t size = offset < sizeof(bytes) ? (size_t)offset : sizeof(bytes);
 	ssize_t n = size ? pread(fd, bytes, size, 0) : 0;
 
 	return n == (ssize_t)size && n > 0 ? XXH3_64bits(bytes, size) : 0;

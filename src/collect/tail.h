@@ -24,8 +24,8 @@ struct tail {
 	struct tail *next;
 };
 
-/* Takes over `fd`. Reading begins at `position`, which is the start of a line. */
-struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t position);
+/* Takes over `fd`. Reading begins at `offset`, which is the start of a line. */
+struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t offset);
 struct tail *tail_free(struct tail *t);		/* NULL is fine; returns NULL */
 
 /* Reads one piece of up to `size` bytes and hands over its lines. Returns 1, 0 at the end, -ESTALE if the file has
@@ -35,9 +35,9 @@ int tail_read(struct tail *t, char *piece, size_t size);
 void tail_note(struct tail *t, uint64_t at);			/* a line was handed over */
 bool tail_acknowledge(struct tail *t, uint64_t at);		/* false: unknown offset */
 bool tail_is_done(const struct tail *t);			/* every line handed over is acknowledged */
-uint64_t tail_position(const struct tail *t);			/* every line before it is acknowledged */
+uint64_t tail_offset(const struct tail *t);			/* every line before it is acknowledged */
 
-/* The hash of the first bytes, at most TAIL_MARK and `position`; 0 if there are none. */
-uint64_t tail_mark(int fd, uint64_t position);
+/* The hash of the first bytes, at most TAIL_MARK and `offset`; 0 if there are none. */
+uint64_t tail_mark(int fd, uint64_t offset);
 
 #endif

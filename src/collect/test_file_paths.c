@@ -28,7 +28,7 @@ static void make_names(const struct fixture *f)
 	CHECK_INT(link(f->path, hard), 0);
 }
 
-static size_t count_positions(const struct fixture *f)
+static size_t count_state_files(const struct fixture *f)
 {
 	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);
 	size_t n = 0;
@@ -56,7 +56,7 @@ TEST(a_file_goes_on_by_any_of_its_paths)
 		write_to(&f, "c 3\n", false);
 		CHECK_STR(run(&f), "c 3|");
 		ack(&f, 0, 1);
-		CHECK_INT(count_positions(&f), 1);
+		CHECK_INT(count_state_files(&f), 1);
 	}
 	teardown(&f);
 }
@@ -137,7 +137,7 @@ TEST(a_rotated_file_that_is_configured_by_its_new_name_goes_on_and_its_successor
 	ack(&f, 0, 1);
 	CHECK_STR(run_by(&f, "x"), "");
 	CHECK_STR(run_by(&f, "x.1"), "");
-	CHECK_INT(count_positions(&f), 2);
+	CHECK_INT(count_state_files(&f), 2);
 	teardown(&f);
 }
 
@@ -148,7 +148,7 @@ static struct source *open_beside(struct fixture *f, struct source *first, const
 	struct err err = { 0 };
 	struct source *s = NULL;
 
-	receiver.staying = (struct source_list){ &first, first != NULL };
+	receiver.kept = (struct source_list){ &first, first != NULL };
 	if (source_open(url, f->loop, &receiver, &s, &err) < 0)
 		CHECK_STR(err.text, "");
 	return s;

@@ -226,7 +226,7 @@ TEST(another_file_in_its_place_is_read_from_the_start)
 	teardown(&f);
 }
 
-/* Overwrites the saved position with the first `n` bytes of `bytes`; NULL: truncates it to `n` bytes. */
+/* Overwrites the saved offset with the first `n` bytes of `bytes`; NULL: truncates it to `n` bytes. */
 static void damage(struct fixture *f, const char *bytes, size_t n)
 {
 	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);
@@ -245,7 +245,7 @@ static void damage(struct fixture *f, const char *bytes, size_t n)
 }
 
 /* Renamed, but its bytes not written, or not all of them, when the power went. */
-TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ack_token_twice)
+TEST(a_damaged_state_file_keeps_nothing_from_being_read_and_gives_no_ack_token_twice)
 {
 	static const struct { const char *bytes; size_t n; } cases[] = {
 		{ "", 0 },

@@ -41,7 +41,7 @@ static void setup(struct fixture *f, const char *base)
 	path = xasprintf("%s/%s", f->directory, base);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK_INT(fstat(fd, &st), 0);
-	f->last = (struct file_offset){ .device = st.st_dev, .inode = st.st_ino, .position = 4, .mark = tail_mark(fd, 4) };
+	f->last = (struct file_offset){ .device = st.st_dev, .inode = st.st_ino, .offset = 4, .mark = tail_mark(fd, 4) };
 	close(fd);
 	f->seen_ns = clock_wall_ns();
 	buf_init(&f->found);

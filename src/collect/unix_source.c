@@ -49,7 +49,7 @@ struct unix_source {
 	ino_t inode;
 	int spare;				/* released to accept and refuse when descriptors have run out */
 	unsigned count;
-	bool logged_full, logged_unlabelled;
+	bool logged_full, logged_unlabeled;
 	struct connection *connections;
 	uint8_t datagram[DATAGRAM_MAX];
 };
@@ -234,11 +234,11 @@ static void label_peer(struct connection *c)
 
 	if (!s->base.receiver.peer_labels || peer_labels_read(s->base.receiver.peer_labels, c->peer.pid, &c->labels, &err) >= 0)
 		return;
-	s->base.counters.peers_unlabelled++;
-	if (!s->logged_unlabelled)
+	s->base.counters.peers_unlabeled++;
+	if (!s->logged_unlabeled)
 		log_warning("cannot read the labels of process %d: %s; further processes are "
 			    "counted, not logged", (int)c->peer.pid, err.text);
-	s->logged_unlabelled = true;
+	s->logged_unlabeled = true;
 }
 
 static void connection_open(struct unix_source *s, int fd)

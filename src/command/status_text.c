@@ -195,8 +195,9 @@ static void put_runs(struct buf *b, const json_t *status)
 	put_label(b, "");
 	put_count(b, store, "runs", " stored (");
 	put_bytes(b, (uint64_t)integer_of(store, "runs_bytes"));
-	buf_puts(b, "), ");
-	put_count(b, store, "runs_expired", " expired\n");
+	buf_puts(b, "); removed: ");
+	put_reasons(b, json_object_get(store, "runs_removed"), "none");
+	buf_putc(b, '\n');
 }
 
 static void put_source_samples(struct buf *b, const json_t *status, const json_t *source, const json_t *samples)

@@ -12,7 +12,7 @@ static const char answer[] =
 	"\"last\":1000090.0},\"commits\":{\"done\":99,\"failed\":0,\"queue_bytes\":0,\"failing\":false,"
 	"\"last\":1000099.9},\"sources\":[{\"url\":\"unix:/run/s\",\"connections\":14,\"messages\":7000,"
 	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,\"days_damaged\":2,"
-	"\"oldest\":1000000,\"runs\":41,\"runs_bytes\":81920,\"runs_expired\":3},"
+	"\"oldest\":1000000,\"runs\":41,\"runs_bytes\":81920,\"runs_removed\":{\"age\":3,\"count\":0,\"size\":1}},"
 	"\"runs\":{\"received\":40,\"stored\":39,\"deduplicated\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
 	"\"dropped_by_senders\":{\"no_daemon\":2},\"last\":1000040.5}}";
 
@@ -32,7 +32,7 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 		  "commits     99 done, 0 failed; last: 0 s ago\n"
 		  "runs        40 received from PHP, 39 stored, 0 queued, 5 posted; dropped: conflict 1; "
 		  "lost by PHP: no_daemon 2; last: 1 min 0 s ago\n"
-		  "            41 stored (80.0 KB), 3 expired\n"
+		  "            41 stored (80.0 KB); removed: age 3, size 1\n"
 		  "source      unix:/run/s: 14 processes connected, 7,000 messages, rejected: truncated 2\n"
 		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z; 2 days are damaged and missing in results: "
 		  "see the log, or *.corrupt-* there\n");

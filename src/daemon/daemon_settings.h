@@ -51,11 +51,11 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "Expire older samples (default: 30; 0: never)." },                                                                \
 		{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes,                                               \
 		  "Size of samples (default: 10G; 0: no limit).",                                                           \
-		  "Above this size the oldest samples expire. The minimum is 64M." },                                       \
+		  "Above this size the oldest samples are evicted. The minimum is 64M." },                                  \
 	{                                                                                                                   \
 		OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free,                                                   \
 			"Disk space kept free (default: 256M; 0: none).",                                                   \
-			"If less space is free, the oldest samples expire. On a small disk the default is 10% of its size." \
+			"If less space is free, the oldest samples are evicted. On a small disk the default is 10% of its size." \
 	}
 #define SETTINGS_CAPS                                                                                                              \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (data beyond them is dropped or becomes `other`, and is counted)" },        \
@@ -82,7 +82,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 			"Add arclamp_* metrics of the logs in DIR."                    \
 	}
-#define SETTINGS_WHO(writer_help)                                                                                      \
+#define SETTINGS_ACCESS(writer_help)                                                                                      \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" },                                        \
 		{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file,                           \
 		  "Require the token in FILE (or STROBE_TOKEN).",                                         \

@@ -51,7 +51,7 @@ static int check_identity(const struct feeds *l, const struct source *s, struct 
 
 static int open_source(struct daemon *d, const char *url, struct err *err)
 {
-	struct source *staying[DAEMON_SOURCES], *leaving[DAEMON_SOURCES], *s;
+	struct source *kept[DAEMON_SOURCES], *removed[DAEMON_SOURCES], *s;
 	struct source_receiver receiver = daemon_receiver(d);
 	int r;
 
@@ -63,8 +63,8 @@ static int open_source(struct daemon *d, const char *url, struct err *err)
 	if (feeds_count(&d->feeds, FEED_SOURCE, FEED_ANY) >= DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources%s; remove some", DAEMON_SOURCES,
 			       feeds_count(&d->feeds, FEED_SOURCE, FEED_UNWANTED) ? ", including those being closed" : "");
-	receiver.staying = (struct source_list){ staying, feeds_sources(&d->feeds, FEED_WANTED, staying) };
-	receiver.leaving = (struct source_list){ leaving, feeds_sources(&d->feeds, FEED_UNWANTED, leaving) };
+	receiver.kept = (struct source_list){ kept, feeds_sources(&d->feeds, FEED_WANTED, kept) };
+	receiver.removed = (struct source_list){ removed, feeds_sources(&d->feeds, FEED_UNWANTED, removed) };
 	if ((r = check_input(&d->feeds, url, err)) < 0 || (r = source_open(url, d->loop, &receiver, &s, err)) < 0)
 		return r;
 	if ((r = check_identity(&d->feeds, s, err)) < 0)

@@ -45,13 +45,13 @@ static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 		{ "export_bytes_total", "Bytes of the bodies of sent requests.", NULL, NULL, c->bytes },
 		{ "export_retried_requests_total", "Requests that failed and were or will be retried.", NULL, NULL,
 		  c->retried_requests },
-		{ "export_refused_requests_total", "Requests that the receiver rejected "
+		{ "export_rejected_requests_total", "Requests that the receiver rejected "
+						    "permanently.",
+		  NULL, NULL, c->rejected_requests },
+		{ "export_rejected_samples_total", "Samples of requests that the receiver rejected "
 						   "permanently.",
-		  NULL, NULL, c->refused_requests },
-		{ "export_refused_samples_total", "Samples of requests that the receiver rejected "
-						  "permanently.",
-		  NULL, NULL, c->refused_samples },
-		{ "export_rejected_profiles_total", "Profiles that the receiver dropped from "
+		  NULL, NULL, c->rejected_samples },
+		{ "export_rejected_profiles_total", "Profiles that the receiver rejected from "
 						    "accepted requests.",
 		  NULL, NULL,
 		  c->rejected_profiles },

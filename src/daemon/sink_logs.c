@@ -83,8 +83,8 @@ static size_t figures(void *sink, struct sink_metric *ret, size_t max)
 		{ "logs_removed_files_total", "Trace logs that were removed by retention.", NULL, NULL,
 		  c->files_removed },
 		{ "logs_rolled_back_batches_total", "Batches that were partially written and rolled back.", NULL, NULL,
-		  c->batches_taken_back },
-		{ "logs_deduplicated_batches_total", "Batches delivered again and deduplicated.", NULL, NULL, c->batches_known },
+		  c->batches_rolled_back },
+		{ "logs_deduplicated_batches_total", "Batches delivered again and deduplicated.", NULL, NULL, c->batches_deduplicated },
 		{ "logs_open_files", "Trace logs that are open.", NULL, NULL, c->files_open },
 		{ "logs_tags", "Entry points that have files.", NULL, NULL, c->tags },
 	};

@@ -197,7 +197,7 @@ static void add_answer(struct findings *f, const char *url, const struct daemon_
 	add_sinks(f, unit, status);
 }
 
-static char *how_to_restart(const struct daemon_unit *unit)
+static char *restart_advice(const struct daemon_unit *unit)
 {
 	_cleanup_(freep) char *log = daemon_unit_log(unit), *command = daemon_unit_command(unit, "restart");
 
@@ -206,7 +206,7 @@ static char *how_to_restart(const struct daemon_unit *unit)
 
 static void add_no_answer(struct findings *f, const char *url, const struct daemon_unit *unit, int error, const char *why)
 {
-	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
+	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = restart_advice(unit), *log = daemon_unit_log(unit);
 
 	switch (-error) {
 	case ECONNREFUSED:

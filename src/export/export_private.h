@@ -6,7 +6,7 @@
 
 #include "buf.h"
 #include "http_client.h"
-#include "refused_series.h"
+#include "rejected_series.h"
 #include "url.h"
 
 #define EXPORT_REQUEST_BYTES	((size_t)4 << 20)	/* approximate; receivers accept several times as much */
@@ -14,7 +14,7 @@
 /* The outcome of one entry of a request that was accepted in part. */
 enum export_outcome {
 	EXPORT_STORED,
-	EXPORT_REFUSED,
+	EXPORT_REJECTED,
 	EXPORT_RETRIED,
 };
 
@@ -44,7 +44,7 @@ struct exporter {
 	/* used only by the sink's thread */
 	size_t at_once;				/* entries in one request that the receiver accepts; 0: unlimited … */
 	int64_t at_once_end_ns;			/* … after this time (monotonic) */
-	struct refused_series refused;
+	struct rejected_series rejected;
 	uint32_t *order;			/* entries of the batch in flight, grouped by tenant and, within that, suspects last;
 						 * NULL: no batch */
 	size_t suspects_at_once;		/* in one request of this batch */
@@ -53,7 +53,7 @@ struct exporter {
 	unsigned failures;			/* in a row */
 	int64_t pause_end_ns;			/* monotonic */
 	char why[256];				/* the last error, reported during the pause */
-	int64_t say_refused_ns;
+	int64_t say_rejected_ns;
 
 	struct exporter_counters counters;
 };

@@ -32,7 +32,7 @@ static bool push_is_retried(int status, const struct http_answer *a)
  * "push series with index 3 and id … failed: invalid_argument: …; push series with index 7 …". */
 static size_t push_read_failed(const struct http_answer *a, size_t n, enum export_outcome *outcomes)
 {
-	static const char begin[] = "push series with index ", middle[] = " failed: ", refused[] = "invalid_argument";
+	static const char begin[] = "push series with index ", middle[] = " failed: ", rejected[] = "invalid_argument";
 	const char *at = a->body.size ? a->body.data : "";
 	size_t count = 0;
 
@@ -43,7 +43,7 @@ static size_t push_read_failed(const struct http_answer *a, size_t n, enum expor
 		if (index >= n || !why)
 			return 0;
 		count += outcomes[index] == EXPORT_STORED;
-		outcomes[index] = strncmp(why + strlen(middle), refused, strlen(refused)) ? EXPORT_RETRIED : EXPORT_REFUSED;
+		outcomes[index] = strncmp(why + strlen(middle), rejected, strlen(rejected)) ? EXPORT_RETRIED : EXPORT_REJECTED;
 	}
 	return count;
 }

@@ -71,7 +71,7 @@ static void order_entries(struct exporter *x, const struct batch *b)
 	for (uint32_t i = 0; i < b->count; i++) {
 		const char *tenant = tenant_of(x, &b->entries[i]);
 
-		list[i] = (struct tenant_entry){ tenant ? tenant : "", refused_series_has(&x->refused, &b->entries[i]), i };
+		list[i] = (struct tenant_entry){ tenant ? tenant : "", rejected_series_has(&x->rejected, &b->entries[i]), i };
 		suspects += list[i].is_suspect;
 	}
 	x->suspects_at_once = suspects / SUSPECT_REQUESTS + 1;
@@ -92,14 +92,14 @@ static size_t most_at_once(const struct exporter *x, bool are_suspects)
 static size_t end_of_request(const struct exporter *x, const struct batch *b, size_t first)
 {
 	const char *tenant = tenant_of(x, export_entry(x, b, first));
-	bool is_suspect = refused_series_has(&x->refused, export_entry(x, b, first));
+	bool is_suspect = rejected_series_has(&x->rejected, export_entry(x, b, first));
 	size_t end = first + 1, most = most_at_once(x, is_suspect);
 
 	while (end < b->count && end - first < most) {
 		const char *other = tenant_of(x, export_entry(x, b, end));
 
 		if (!tenant != !other || (tenant && strcmp(tenant, other)) ||
-		    is_suspect != refused_series_has(&x->refused, export_entry(x, b, end)))
+		    is_suspect != rejected_series_has(&x->rejected, export_entry(x, b, end)))
 			break;
 		end++;
 	}
@@ -141,24 +141,24 @@ static void note_pause(struct exporter *x, const struct http_answer *a)
 }
 
 /* Ends `n` entries that will not be sent again, and are not stored. */
-static void refuse(struct exporter *x, const struct batch *b, size_t n, const char *why)
+static void reject(struct exporter *x, const struct batch *b, size_t n, const char *why)
 {
 	for (size_t i = x->done; i < x->done + n; i++) {
 		const struct profile *p = export_entry(x, b, i)->profile;
 		uint32_t column = profile_find_column(p, "samples");
 
-		x->counters.refused_samples += column == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, column);
+		x->counters.rejected_samples += column == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, column);
 	}
 	x->done += n;
-	x->counters.refused_requests++;
-	if (log_is_due(&x->say_refused_ns))
-		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
+	x->counters.rejected_requests++;
+	if (log_is_due(&x->say_rejected_ns))
+		log_error("%s rejected profiles, which are dropped and counted: %s", x->url.shown, why);
 }
 
 static void accept(struct exporter *x, const struct batch *b, size_t n)
 {
 	for (size_t i = x->done; i < x->done + n; i++)
-		refused_series_remove(&x->refused, export_entry(x, b, i));
+		rejected_series_remove(&x->rejected, export_entry(x, b, i));
 	x->done += n;
 	x->accepted = true;
 }
@@ -166,7 +166,7 @@ static void accept(struct exporter *x, const struct batch *b, size_t n)
 static void suspect(struct exporter *x, const struct batch *b, size_t n)
 {
 	for (size_t i = x->done; i < x->done + n; i++)
-		refused_series_add(&x->refused, export_entry(x, b, i));
+		rejected_series_add(&x->rejected, export_entry(x, b, i));
 }
 
 static int retry(struct exporter *x, int status, const struct http_answer *a, const char *said, struct err *err)
@@ -203,16 +203,16 @@ static int handle_parts(struct exporter *x, const struct batch *b, size_t n, enu
 {
 	uint32_t *order = x->order + x->done;
 	size_t stored = move_outcome(order, outcomes, 0, n, EXPORT_STORED);
-	size_t refused = move_outcome(order, outcomes, stored, n, EXPORT_REFUSED);
+	size_t rejected = move_outcome(order, outcomes, stored, n, EXPORT_REJECTED);
 
 	if (stored)
 		accept(x, b, stored);
-	if (refused) {
-		suspect(x, b, refused);
+	if (rejected) {
+		suspect(x, b, rejected);
 		err_set(err, -EINVAL, "it answered %d: %.200s", status, said);
-		refuse(x, b, refused, err->text);
+		reject(x, b, rejected, err->text);
 	}
-	if (stored + refused < n)
+	if (stored + rejected < n)
 		return retry(x, status, a, said, err);
 	x->failures = 0;
 	return 0;
@@ -235,7 +235,7 @@ static int handle_error(struct exporter *x, const struct batch *b, size_t n, int
 		return retry(x, status, a, said, err);
 	x->failures = 0;
 	err_set(err, -EINVAL, "it answered %d%s%.200s", status, *said ? ": " : "", said);
-	/* Receivers refuse bodies that are too large before they read them. */
+	/* Receivers reject bodies that are too large before they read them. */
 	if (status == 413 && n > 1) {
 		x->counters.retried_requests++;
 		x->at_once = n / 2;
@@ -244,7 +244,7 @@ static int handle_error(struct exporter *x, const struct batch *b, size_t n, int
 	}
 	if (is_of_content(status))
 		suspect(x, b, n);
-	refuse(x, b, n, err->text);
+	reject(x, b, n, err->text);
 	return 0;
 }
 
@@ -262,7 +262,7 @@ static int handle_answer(struct exporter *x, const struct batch *b, size_t n, in
 		return handle_error(x, b, n, status, a, said.size ? said.data : "", err);
 	x->failures = 0;
 	accept(x, b, n);
-	if (left_out && log_is_due(&x->say_refused_ns))
+	if (left_out && log_is_due(&x->say_rejected_ns))
 		log_error("%s rejected %llu profile%s: %s", x->url.shown, (unsigned long long)left_out, left_out == 1 ? "" : "s", said.data);
 	return 0;
 }
@@ -310,7 +310,7 @@ static int send_some(struct exporter *x, const struct batch *b, struct err *err)
 	buf_init(&body);
 	n = x->kind->write(x, b, x->done, end_of_request(x, b, x->done), &body, err);
 	if (n < 0)
-		refuse(x, b, 1, err->text);
+		reject(x, b, 1, err->text);
 	else
 		r = send_request(x, b, (size_t)n, &body, err);
 	return r;
@@ -350,7 +350,7 @@ struct exporter *exporter_close(struct exporter *x)
 		return NULL;
 	http_client_free(x->client);
 	url_done(&x->url);
-	refused_series_done(&x->refused);
+	rejected_series_done(&x->rejected);
 	free(x->order);
 	free(x);
 	return NULL;
@@ -391,7 +391,7 @@ int exporter_open(const char *url, struct exporter **ret, struct err *err)
 	struct exporter *x = xcalloc(1, sizeof(*x));
 	int r;
 
-	refused_series_init(&x->refused);
+	rejected_series_init(&x->rejected);
 	x->kind = strncmp(url, "otlp:", 5) ? &export_pyroscope : &export_otlp;
 	r = url_parse(url, &x->kind->url, &x->url, err);
 	if (r >= 0)

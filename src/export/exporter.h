@@ -1,7 +1,7 @@
 /* exporter.h: a sink that sends batches to other servers: otlp://host:4318 and pyroscope://host:4040.
  *
- * A batch is one request, or several if it is large, has several tenants, or has series that were in a refused request
- * (refused_series.h). When a batch is retried, requests, or series of them, that were accepted or permanently rejected are not
+ * A batch is one request, or several if it is large, has several tenants, or has series that were in a rejected request
+ * (rejected_series.h). When a batch is retried, requests, or series of them, that were accepted or permanently rejected are not
  * sent again; a request whose answer was lost is, so the receiver may count it twice. Retry-After is honored. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
@@ -15,7 +15,7 @@ struct exporter;
 struct exporter_counters {
 	_Atomic uint64_t requests, bytes;		/* sent, with the size of the bodies */
 	_Atomic uint64_t retried_requests;		/* failed, and were or will be sent again */
-	_Atomic uint64_t refused_requests, refused_samples;	/* permanently refused */
+	_Atomic uint64_t rejected_requests, rejected_samples;	/* permanently */
 	_Atomic uint64_t rejected_profiles;		/* rejected by the receiver from requests that it accepted */
 };
 

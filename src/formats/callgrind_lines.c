@@ -4,9 +4,9 @@
 #include "saturate.h"
 #include <string.h>
 
-static void costs_init(struct callgrind_costs *c, uint32_t things)
+static void costs_init(struct callgrind_costs *c, uint32_t count)
 {
-	size_t bytes = ((size_t)things + 1) * sizeof(*c->first);
+	size_t bytes = ((size_t)count + 1) * sizeof(*c->first);
 
 	*c = (struct callgrind_costs){ .first = xmalloc(bytes), .last = xmalloc(bytes) };
 	memset(c->first, 0xff, bytes);

@@ -225,7 +225,7 @@ TEST(a_chart_is_of_one_run)
 TEST(where_there_is_no_room_the_first_calls_are_kept_and_what_is_cut_is_one_call)
 {
 	for (unsigned round = 0; round < 200; round++) {
-		struct wire_room room = { .nodes = 1 + below(8), .edge_nodes = 1, .edge_pairs = 1, .calls = below(40) };
+		struct wire_capacity capacity = { .nodes = 1 + below(8), .edge_nodes = 1, .edge_pairs = 1, .calls = below(40) };
 		struct profile *p = any_run(), *back = profile_new();
 		struct strobe_wire_message m;
 		struct buf b;
@@ -234,8 +234,8 @@ TEST(where_there_is_no_room_the_first_calls_are_kept_and_what_is_cut_is_one_call
 		profile_keep_chart(back, true);
 		CHECK_INT(wire_profile_write_run(p, &b, NULL), 0);
 		CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);
-		CHECK(wire_profile_add_whole(back, &m, &room) >= 0);
-		CHECK(back->chart && back->chart->count <= room.calls && is_consistent(back, back->chart));
+		CHECK(wire_profile_add_whole(back, &m, &capacity) >= 0);
+		CHECK(back->chart && back->chart->count <= capacity.calls && is_consistent(back, back->chart));
 		buf_done(&b);
 		profile_free(p);
 		profile_free(back);

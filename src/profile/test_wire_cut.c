@@ -37,8 +37,8 @@ static struct profile *wide(uint32_t functions)
 	return p;
 }
 
-/* Writes `p`, reads it with `room`, and frees it. */
-static struct profile *through(struct profile *p, const struct wire_room *room, int result)
+/* Writes `p`, reads it with `capacity`, and frees it. */
+static struct profile *through(struct profile *p, const struct wire_capacity *capacity, int result)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	struct profile *back = profile_new();
@@ -47,7 +47,7 @@ static struct profile *through(struct profile *p, const struct wire_room *room, 
 	buf_init(&b);
 	CHECK_INT(wire_profile_write(p, &b, NULL), 0);
 	CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);
-	CHECK_INT(wire_profile_add_whole(back, &m, room), result);
+	CHECK_INT(wire_profile_add_whole(back, &m, capacity), result);
 	profile_free(p);
 	return back;
 }
@@ -65,8 +65,8 @@ static int64_t total_of(const struct profile *p, uint32_t column, const char *na
 
 TEST(a_message_for_which_there_is_room_is_read_whole)
 {
-	const struct wire_room room = { .nodes = 2001, .edge_nodes = 0, .edge_pairs = 0 };
-	struct profile *p = through(wide(1000), &room, 0);
+	const struct wire_capacity capacity = { .nodes = 2001, .edge_nodes = 0, .edge_pairs = 0 };
+	struct profile *p = through(wide(1000), &capacity, 0);
 
 	CHECK_INT(p->node_count, 2002);
 	profile_free(p);
@@ -74,8 +74,8 @@ TEST(a_message_for_which_there_is_room_is_read_whole)
 
 TEST(the_least_stacks_are_cut_and_the_sums_stay)
 {
-	const struct wire_room room = { .nodes = 200 }, by_calls = { .nodes = 200, .column = "calls" };
-	struct profile *p = through(wide(1000), &room, 1);
+	const struct wire_capacity capacity = { .nodes = 200 }, by_calls = { .nodes = 200, .column = "calls" };
+	struct profile *p = through(wide(1000), &capacity, 1);
 
 	CHECK(p->node_count > 20 && p->node_count <= 201);
 	CHECK_INT(profile_sum(p, 0), 1 + 500500 + 1000);
@@ -94,7 +94,7 @@ TEST(the_least_stacks_are_cut_and_the_sums_stay)
 
 TEST(one_deep_stack_is_cut_where_the_rest_is_nothing)
 {
-	const struct wire_room room = { .nodes = 100, .column = "samples" };
+	const struct wire_capacity capacity = { .nodes = 100, .column = "samples" };
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "samples", "count"), node = PROFILE_ROOT;
 
@@ -102,7 +102,7 @@ TEST(one_deep_stack_is_cut_where_the_rest_is_nothing)
 		node = profile_child(p, node, number(p, "f%u", i % 7));
 		profile_add(p, node, c, i < 20 ? 1000 : 0);
 	}
-	p = through(p, &room, 1);
+	p = through(p, &capacity, 1);
 	CHECK(p->node_count >= 20 && p->node_count <= 101);
 	CHECK_INT(profile_sum(p, 0), 20000);
 	profile_free(p);
@@ -141,8 +141,8 @@ static uint32_t frame_named(const struct profile *p, const char *name)
 
 TEST(functions_of_edges_that_are_kept_keep_their_values)
 {
-	const struct wire_room room = { .nodes = 5000, .edge_nodes = 100, .edge_pairs = 400 };
-	struct profile *whole = through(wide_edges(1000), NULL, 0), *p = through(wide_edges(1000), &room, 1);
+	const struct wire_capacity capacity = { .nodes = 5000, .edge_nodes = 100, .edge_pairs = 400 };
+	struct profile *whole = through(wide_edges(1000), NULL, 0), *p = through(wide_edges(1000), &capacity, 1);
 	int64_t self[2] = { 0 }, pruned[2] = { 0 };
 	struct edges_sums a, b;
 	unsigned kept = 0;
@@ -188,14 +188,14 @@ TEST(functions_of_edges_that_are_kept_keep_their_values)
 
 TEST(a_run_without_columns_or_edges_of_a_few_nodes_are_cut_as_well)
 {
-	const struct wire_room room = { .nodes = 2, .edge_nodes = 1, .edge_pairs = 1 };
+	const struct wire_capacity capacity = { .nodes = 2, .edge_nodes = 1, .edge_pairs = 1 };
 	struct profile *p = profile_new();
 	uint32_t main = profile_child(p, PROFILE_ROOT, profile_frame(p, s("main()"), s(""), 0));
 
 	for (uint32_t i = 0; i < 50; i++)
 		profile_child(p, main, number(p, "f%u", i));
 	p->edges = edges_of(p, &all);
-	p = through(p, &room, 1);
+	p = through(p, &capacity, 1);
 	CHECK_INT(p->node_count, 2);
 	CHECK_INT(p->edges->node_count, 2);
 	CHECK_INT(p->edges->pair_count, 1);

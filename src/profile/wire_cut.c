@@ -105,7 +105,7 @@ static void weigh_pairs(struct edge_values *v, const struct strobe_wire_message 
 }
 
 /* Each kept node gets up to two more pairs with the pruned function, as caller and as callee. */
-static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room)
+static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column, const struct wire_capacity *capacity)
 {
 	struct edge_values v = { .frames = xmalloc((size_t)m->edge_nodes * sizeof(*v.frames)),
 				 .nodes = xcalloc(m->edge_nodes, sizeof(*v.nodes)),
@@ -115,8 +115,8 @@ static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column,
 
 	weigh_nodes(&v, m, column);
 	weigh_pairs(&v, m, column);
-	least = larger(profile_least_kept(v.nodes, NULL, m->edge_nodes, room->edge_nodes),
-		       profile_least_kept(v.pairs, NULL, m->edge_pairs, room->edge_pairs));
+	least = larger(profile_least_kept(v.nodes, NULL, m->edge_nodes, capacity->edge_nodes),
+		       profile_least_kept(v.pairs, NULL, m->edge_pairs, capacity->edge_pairs));
 	for (uint32_t i = 0; i < m->edge_nodes; i++)
 		if (v.frames[i])
 			cut[v.frames[i] - 1] = v.nodes[i] < least;
@@ -126,14 +126,14 @@ static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column,
 	return cut;
 }
 
-void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room)
+void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_capacity *capacity)
 {
 	assert(column <= m->columns);		/* the end: there is none */
 	*c = (struct wire_cut){ 0 };
-	if (m->edge_nodes > room->edge_nodes || m->edge_pairs > room->edge_pairs)
-		c->frames = cut_functions(m, column, room);
-	if (c->frames || m->nodes > room->nodes)
-		c->nodes = cut_nodes(m, column, c->frames, room->nodes);
+	if (m->edge_nodes > capacity->edge_nodes || m->edge_pairs > capacity->edge_pairs)
+		c->frames = cut_functions(m, column, capacity);
+	if (c->frames || m->nodes > capacity->nodes)
+		c->nodes = cut_nodes(m, column, c->frames, capacity->nodes);
 }
 
 void wire_cut_done(struct wire_cut *c)

@@ -14,7 +14,7 @@ struct wire_cut {
 };
 
 /* `column` is the column of the message that decides which nodes and functions are cut. */
-void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room);
+void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_capacity *capacity);
 void wire_cut_done(struct wire_cut *c);
 
 #endif

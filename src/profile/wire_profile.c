@@ -333,7 +333,7 @@ static uint32_t weighing_column(const struct profile *p, const struct strobe_wir
 	return k;
 }
 
-int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room)
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_capacity *capacity)
 {
 	bool is_first = p->node_count == 1;
 	struct wire_cut cut = { 0 };
@@ -342,8 +342,8 @@ int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *
 
 	if (map_columns(p, m, r.columns) < 0)
 		return -E2BIG;
-	if (room)
-		wire_cut_find(&cut, m, weighing_column(p, m, &r, room->column), room);
+	if (capacity)
+		wire_cut_find(&cut, m, weighing_column(p, m, &r, capacity->column), capacity);
 	reader_init(&r, m);
 	if (cut.nodes || cut.frames)
 		r.pruned = profile_pruned_frame(p);
@@ -355,7 +355,7 @@ int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *
 		p->charted_calls = is_first ? m->calls : 0;
 	}
 	if (m->calls && is_first && p->keeps_chart)
-		set_chart(p, m, &r, room ? room->calls : UINT32_MAX);
+		set_chart(p, m, &r, capacity ? capacity->calls : UINT32_MAX);
 	p->estimated |= m->edge_nodes || m->info.flags & STROBE_WIRE_ESTIMATE;
 	reader_done(&r);
 	is_cut = cut.nodes || cut.frames;

@@ -17,19 +17,19 @@ int wire_profile_add_rows(struct profile *p, struct profile *stacks, struct batc
 /* The same including edges, and the flag that the tree is an estimate: for messages that together are the whole
  * content of `p`. Edges of several profiles are added up by profile_merge.
  *
- * If `room` (NULL: no limit) is too small, parts are pruned, and 1 is returned: stacks with the smallest values end
+ * If `capacity` (NULL: no limit) is too small, parts are pruned, and 1 is returned: stacks with the smallest values end
  * in PROFILE_PRUNED, and the functions with the smallest values become one function of that name in the edges and
  * have no nodes either, so that the sums stay correct and each other function keeps its values. A tree without
  * columns has nothing worth keeping, so all of it is pruned.
  *
  * A profile that keeps a chart gets the message's, if it had no nodes before. Pruned calls are replaced by one call
  * per outermost one; if there is no room, the calls that began first are kept. */
-struct wire_room {
+struct wire_capacity {
 	uint32_t nodes, edge_nodes, edge_pairs, calls;
 	const char *column;		/* the column that decides; NULL or a missing one: the default column */
 };
 
-int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room);
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_capacity *capacity);
 
 /* Like wire_profile_add, and the chart of the message replaces that of `p`. */
 int wire_profile_add_charted(struct profile *p, const struct strobe_wire_message *m);

@@ -372,7 +372,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 
 /* --- The clock --- */
 
-static void fail_as_hung(struct redis_connection *c, const char *command)
+static void fail_on_timeout(struct redis_connection *c, const char *command)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
@@ -405,7 +405,7 @@ static void watch_peer(struct redis_connection *c, int64_t now)
 	const int64_t quiet_since = c->first && c->head_ns > c->last_in_ns ? c->head_ns : c->last_in_ns;
 
 	if (c->first && now - quiet_since >= c->first->timeout_ns)
-		fail_as_hung(c, c->first->name);
+		fail_on_timeout(c, c->first->name);
 	else if (!c->first && now - quiet_since >= c->o.ping_after_ns)
 		ping(c);
 }
@@ -438,7 +438,7 @@ static void tick(struct watch *w, uint32_t events)
 	else if (c->phase == CONNECTING)
 		next_address(c, ETIMEDOUT);
 	else
-		fail_as_hung(c, "login");
+		fail_on_timeout(c, "login");
 	if (c->phase >= LOGIN && c->out.size)
 		connection_flush(c);
 	connection_leave(c);

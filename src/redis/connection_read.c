@@ -161,7 +161,7 @@ static bool on_bytes(struct redis_connection *c, const char *bytes, size_t n)
 		if (c->generation != generation)
 			return false;
 		if (c->o.message)
-			reply_reader_give_back(c->reader, &bytes, &n);
+			reply_reader_take_rest(c->reader, &bytes, &n);
 	}
 	if (r < 0)
 		connection_failf(c, "Redis at %s: %s", c->login.where, err.text);

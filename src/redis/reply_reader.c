@@ -71,7 +71,7 @@ bool reply_reader_is_empty(const struct reply_reader *r)
 	return r->fed == 0;
 }
 
-void reply_reader_give_back(struct reply_reader *r, const char **bytes, size_t *n)
+void reply_reader_take_rest(struct reply_reader *r, const char **bytes, size_t *n)
 {
 	size_t unread = r->reader->len - r->reader->pos;
 

@@ -23,6 +23,6 @@ int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, str
 bool reply_reader_is_empty(const struct reply_reader *r);
 
 /* Call after a reply: returns the bytes of the last call that are not part of it. */
-void reply_reader_give_back(struct reply_reader *r, const char **bytes, size_t *n);
+void reply_reader_take_rest(struct reply_reader *r, const char **bytes, size_t *n);
 
 #endif

@@ -52,7 +52,7 @@ struct relay {
 	int logged[LOGGED_MAX];		/* codes of failures */
 	size_t logged_count;
 	uint64_t renumbered_logged;
-	int64_t next_renumbered_log_ns, next_refused_log_ns;
+	int64_t next_renumbered_log_ns, next_rejected_log_ns;
 	unsigned one_by_one;		/* number of commands to send with one entry each */
 	uint64_t random;
 };
@@ -257,9 +257,9 @@ static void fail(struct relay *r, int e, const struct err *err)
 {
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
-		if (log_is_due(&r->next_refused_log_ns))
-			log_warning("dropping entries that Redis refuses: %s", err->text);
-		spool_refused(r->spool);
+		if (log_is_due(&r->next_rejected_log_ns))
+			log_warning("dropping entries that Redis rejects: %s", err->text);
+		spool_rejected(r->spool);
 		r->retry_ns = RETRY_MIN_NS;
 		return;
 	}

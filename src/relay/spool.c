@@ -12,7 +12,7 @@
 
 const char *spool_drop_name(enum spool_drop d)
 {
-	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "too_large", "refused" };
+	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "too_large", "rejected" };
 
 	return (unsigned)d < SPOOL_DROPS ? names[d] : "other";
 }
@@ -472,13 +472,13 @@ void spool_deduplicated(struct spool *s)
 	lock_release(&s->lock);
 }
 
-void spool_refused(struct spool *s)
+void spool_rejected(struct spool *s)
 {
 	struct in_flight_entry f;
 
 	lock_take(&s->lock);
 	f = take_flight(s);
-	spool_count_drop(s->counters, SPOOL_DROP_REFUSED, f.samples, f.runs);
+	spool_count_drop(s->counters, SPOOL_DROP_REJECTED, f.samples, f.runs);
 	finish(s, &f);
 	lock_release(&s->lock);
 }

@@ -30,7 +30,7 @@ enum spool_drop {
 	SPOOL_DROP_FULL,	/* the oldest, when the cap was reached */
 	SPOOL_DROP_DAMAGED,	/* records that were damaged on the disk */
 	SPOOL_DROP_TOO_LARGE,	/* no message can hold them */
-	SPOOL_DROP_REFUSED,	/* the broker rejects values of that size */
+	SPOOL_DROP_REJECTED,	/* the broker rejects values of that size */
 	SPOOL_DROPS
 };
 
@@ -82,10 +82,10 @@ int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count
  * ones are settled. */
 int spool_next(struct spool *s, struct spool_entry *ret);
 
-/* Settles the first outstanding entry: it was forwarded, the broker already had it, or it is dropped as refused. */
+/* Settles the first outstanding entry: it was forwarded, the broker already had it, or it is dropped as rejected. */
 void spool_done(struct spool *s);
 void spool_deduplicated(struct spool *s);
-void spool_refused(struct spool *s);
+void spool_rejected(struct spool *s);
 
 /* Outstanding entries are returned again. */
 void spool_rewind(struct spool *s);

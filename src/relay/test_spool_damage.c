@@ -307,7 +307,7 @@ static void end_one(struct spool *s, unsigned *seed)
 		spool_deduplicated(s);
 		break;
 	case 1:
-		spool_refused(s);
+		spool_rejected(s);
 		break;
 	default:
 		spool_done(s);

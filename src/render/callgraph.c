@@ -22,8 +22,8 @@
 #define LABEL_WIDTH 36		/* code points per line of a box, */
 #define LABEL_LINES 3		/* and lines per name */
 #define TOOLTIP_MAX 2000	/* bytes of a name in a tooltip */
-#define BOX_GREY 245		/* no change */
-#define ARROW_GREY 119
+#define BOX_GRAY 245		/* no change */
+#define ARROW_GRAY 119
 
 /* State shared by all parts of the drawing. */
 struct drawing {
@@ -295,7 +295,7 @@ static void put_node_style(const struct drawing *d, const struct graph_node *n)
 	struct buf *out = d->out;
 
 	if (d->difference) {
-		put_rgb(out, "fillcolor", difference_shade(d->difference, (double)n->total_before, (double)n->total, BOX_GREY));
+		put_rgb(out, "fillcolor", difference_shade(d->difference, (double)n->total_before, (double)n->total, BOX_GRAY));
 		buf_puts(out, n->total_before && !n->total ? " style=\"filled,rounded,dashed\"" : "");
 	} else {
 		put_color(d, n->self);
@@ -348,7 +348,7 @@ static void put_edge_style(const struct drawing *d, const struct graph_edge *e)
 	struct buf *out = d->out;
 
 	if (d->difference) {
-		put_rgb(out, "color", difference_shade(d->difference, (double)e->before, (double)e->value, ARROW_GREY));
+		put_rgb(out, "color", difference_shade(d->difference, (double)e->before, (double)e->value, ARROW_GRAY));
 		put_change_class(out, e->before, e->value, e->critical);
 		buf_puts(out, e->before && !e->value ? " style=dashed" : "");
 	} else if (e->critical) {

@@ -157,15 +157,16 @@ static double strength_of(const struct picture_difference *d, double before, dou
 	return !d->o->compared ? strength : change > 0 ? fmax(strength, CERTAIN_STRENGTH) : CHANCE_STRENGTH;
 }
 
-struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey)
+struct rgb difference_shade(const struct picture_difference *d, double before, double after, int gray)
 {
 	static const struct rgb more = { 230, 97, 1 }, less = { 43, 123, 186 };
 	struct rgb end = (after > before) != d->o->negate ? more : less;
 	double strength = strength_of(d, before, after);
 
 	return (struct rgb){
-		(int)floor(grey + (end.r - grey) * strength + 0.5), (int)floor(grey + (end.g - grey) * strength + 0.5),
-		(int)floor(grey + (end.b - grey) * strength + 0.5),
+		(int)floor(gray + (end.r - gray) * strength + 0.5),
+		(int)floor(gray + (end.g - gray) * strength + 0.5),
+		(int)floor(gray + (end.b - gray) * strength + 0.5),
 	};
 }
 

@@ -49,9 +49,9 @@ struct rgb difference_color(const struct picture_difference *d, const struct lay
  * before and after, and the base of shares after; nothing if both sides were measured exactly. */
 void difference_put_chance(const struct diff *d, struct json *j);
 
-/* Returns a color from a grey of this level, no change, to orange or blue, the largest change. Changes that may be
+/* Returns a color from a gray of this level, no change, to orange or blue, the largest change. Changes that may be
  * noise are pale. */
-struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey);
+struct rgb difference_shade(const struct picture_difference *d, double before, double after, int gray);
 
 /* Puts "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are
  * relative to their own side, points are percentages of the total before. `count_name` is NULL if the unit is enough. */

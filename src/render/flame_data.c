@@ -104,13 +104,13 @@ static void put_values(const struct flame_layout *l, const int64_t *values, bool
 	}
 }
 
-/* The frames listed in the text: those of the profile, or some of them, then the root's, and that of grey boxes if
+/* The frames listed in the text: those of the profile, or some of them, then the root's, and that of gray boxes if
  * they have a name. */
 struct words {
 	const struct profile *p;
 	const uint32_t *frames;		/* NULL: all frames */
 	uint32_t count;			/* not including the root's */
-	const char *grey;
+	const char *gray;
 };
 
 static void put_index(struct json *j, struct intern *used, struct str s)
@@ -125,7 +125,7 @@ static struct str str_of(const char *text)
 
 /* Puts the strings used by frames, in order of first use; `index` maps frames to strings. */
 static void put_strings(const struct words *w, struct json *j, const char *list, const char *index,
-			struct str (*of)(const struct profile *, uint32_t), const char *root, const char *grey)
+			struct str (*of)(const struct profile *, uint32_t), const char *root, const char *gray)
 {
 	struct intern used;
 
@@ -135,8 +135,8 @@ static void put_strings(const struct words *w, struct json *j, const char *list,
 	for (uint32_t f = 0; f < w->count; f++)
 		put_index(j, &used, of(w->p, w->frames ? w->frames[f] : f));
 	put_index(j, &used, str_of(root));
-	if (w->grey)
-		put_index(j, &used, str_of(grey));
+	if (w->gray)
+		put_index(j, &used, str_of(gray));
 	json_end(j);
 
 	json_key(j, list);
@@ -153,13 +153,13 @@ static void put_text(const struct words *w, struct buf *out, void (*about)(struc
 
 	json_init(&j, out);
 	json_open_object(&j);
-	put_strings(w, &j, "names", "frame_name", profile_name, "all", w->grey);
+	put_strings(w, &j, "names", "frame_name", profile_name, "all", w->gray);
 	put_strings(w, &j, "files", "frame_file", profile_file, "", "");
 	json_key(&j, "frame_line");
 	json_open_array(&j);
 	for (uint32_t f = 0; f < w->count; f++)
 		json_u64(&j, w->p->frames[w->frames ? w->frames[f] : f].line);
-	for (uint32_t more = 0; more < 1 + (w->grey != NULL); more++)
+	for (uint32_t more = 0; more < 1 + (w->gray != NULL); more++)
 		json_u64(&j, 0);
 	json_end(&j);
 	if (about)
@@ -282,11 +282,11 @@ void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, 
 	_cleanup_(buf_done) struct buf text = { 0 };
 	_cleanup_(freep) uint32_t *numbers = NULL, *frames = NULL;
 	const int64_t *values[] = { b->starts, b->widths }, *sides[] = { b->before, b->after, b->measured };
-	struct words w = { p, NULL, p->frame_count, b->grey };
+	struct words w = { p, NULL, p->frame_count, b->gray };
 	size_t begin = out->size;
 	bool wide = b->widths[0] > UINT32_MAX || (b->measured && b->measured[0] > UINT32_MAX);
 
-	if (b->grey)
+	if (b->gray)
 		w.frames = frames = used_frames(p, b, &numbers, &w.count);
 	buf_init(&text);
 	put_text(&w, &text, about, data);

@@ -13,7 +13,7 @@
  *       24     8  total of the root, a double
  *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
  *       36     4  1: a difference, with two more sections of values; else 0
- *       40     4  boxes too narrow to be seen, joined to grey ones with all boxes on top of them (flame_part.h)
+ *       40     4  boxes too narrow to be seen, joined to gray ones with all boxes on top of them (flame_part.h)
  *       44     4  1: values before are scaled, with one more section; else 0
  *       48    16  zero
  *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
@@ -23,7 +23,7 @@
  *                 in a difference: value of each box before, and after, n times w bytes each
  *                 in a scaled one: value of each box before, unscaled, n times w bytes
  *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
- *                 …} and other data added by the caller. The last frame is the root's, followed by that of grey boxes
+ *                 …} and other data added by the caller. The last frame is the root's, followed by that of gray boxes
  *                 if boxes were joined
  *
  * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
@@ -70,14 +70,14 @@ void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint3
 			 struct buf *out);
 
 /* Boxes placed by another layout. Their frames are those of `p`, or its number of frames for the root, and one more
- * for grey boxes. `offsets` has one entry more than there are depths. Values are not negative, the first box is the
+ * for gray boxes. `offsets` has one entry more than there are depths. Values are not negative, the first box is the
  * root. If boxes were joined, the text only has frames that are used. */
 struct flame_boxes {
 	uint32_t count, depths, joined;
 	const uint32_t *offsets, *frames;
 	const int64_t *starts, *widths, *before, *after;	/* the last two: only in a difference, else NULL */
 	const int64_t *measured;				/* if `before` is scaled: unscaled; else NULL */
-	const char *grey;					/* name of grey boxes; NULL unless boxes were joined */
+	const char *gray;					/* name of gray boxes; NULL unless boxes were joined */
 };
 
 void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, struct buf *out,

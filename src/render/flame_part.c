@@ -99,7 +99,7 @@ static bool *find_seen(const struct flame_layout *l, const struct flame_part *pa
 #define NO_NODE UINT32_MAX
 
 struct placed {
-	uint32_t *nodes;			/* by box; NO_NODE: grey */
+	uint32_t *nodes;			/* by box; NO_NODE: gray */
 	uint32_t *frames, *offsets;
 	int64_t *starts, *widths, *before, *after, *measured;
 	uint32_t count;
@@ -193,7 +193,7 @@ static void place_all(struct placed *b, const struct flame_layout *l, const bool
 	begin_depth(b, b->count);
 }
 
-/* Every box but the root is a child, and every grey one represents at least one child. */
+/* Every box but the root is a child, and every gray one represents at least one child. */
 static uint32_t most_boxes(const struct flame_layout *l)
 {
 	return l->first_child[l->p->node_count] + 1;
@@ -206,6 +206,7 @@ void flame_part_put(const struct profile *p, uint32_t column, uint32_t before_co
 	_cleanup_(placed_done) struct placed b = { 0 };
 	_cleanup_(freep) bool *seen = NULL;
 	uint32_t seen_count, all;
+	struct flame_boxes boxes;
 
 	assert(part->pixels > 0);
 	flame_layout_totals(&l, column, before_column);
@@ -218,7 +219,18 @@ void flame_part_put(const struct profile *p, uint32_t column, uint32_t before_co
 	flame_layout_children(&l);
 	placed_init(&b, most_boxes(&l), &l);
 	place_all(&b, &l, seen);
-	flame_data_put_boxes(p, &(struct flame_boxes){ .count = b.count, .depths = (uint32_t)(b.offset_count - 1), .joined = all - seen_count,
-			     .offsets = b.offsets, .frames = b.frames, .starts = b.starts, .widths = b.widths, .before = b.before,
-			     .after = b.after, .measured = b.measured, .grey = FLAME_PART_NAME }, out, about, data);
+	boxes = (struct flame_boxes){
+		.count = b.count,
+		.depths = (uint32_t)(b.offset_count - 1),
+		.joined = all - seen_count,
+		.offsets = b.offsets,
+		.frames = b.frames,
+		.starts = b.starts,
+		.widths = b.widths,
+		.before = b.before,
+		.after = b.after,
+		.measured = b.measured,
+		.gray = FLAME_PART_NAME,
+	};
+	flame_data_put_boxes(p, &boxes, out, about, data);
 }

@@ -1,9 +1,9 @@
 /* flame_part.h: selects the visible boxes of a profile for the page's canvas: a day of a busy site has a hundred
  * times as many nodes.
  *
- * Neighbors narrower than half a pixel become one grey box, without the boxes on top of them, so that a box is still
+ * Neighbors narrower than half a pixel become one gray box, without the boxes on top of them, so that a box is still
  * as wide as its self value and all boxes on it. Inside the zoomed box, a pixel is its width divided by the number of
- * pixels. The result has the format of flame_data.h; the frame of grey boxes has the number after the root's.
+ * pixels. The result has the format of flame_data.h; the frame of gray boxes has the number after the root's.
  */
 #ifndef RENDER_FLAME_PART_H
 #define RENDER_FLAME_PART_H
@@ -12,7 +12,7 @@
 #include "profile.h"
 #include "render.h"
 
-#define FLAME_PART_NAME	"[too narrow]"	/* name of the grey boxes */
+#define FLAME_PART_NAME	"[too narrow]"	/* name of the gray boxes */
 #define FLAME_PART_ALL	16384u		/* with at most this many boxes, all are included */
 
 struct flame_part {

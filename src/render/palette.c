@@ -293,10 +293,10 @@ bool palette_is_separator(struct str name)
 
 static struct rgb mix_color(const struct palette *p, struct str name, struct dice d)
 {
-	int grey = name.n == 1 ? 200 : 160;
+	int gray = name.n == 1 ? 200 : 160;
 
 	if (palette_is_separator(name))
-		return (struct rgb){ grey, grey, grey };
+		return (struct rgb){ gray, gray, gray };
 	return (p->plain ? p->plain : p->by_name(name))(d);
 }
 

@@ -24,7 +24,7 @@ struct rgb palette_color(const struct palette *p, struct str name, bool hash);
 /* Returns a random color, which is the same for one name as long as the seed is the same. */
 struct rgb palette_random(const struct palette *p, struct str name, uint64_t seed);
 
-bool palette_is_separator(struct str name);		/* "-" and "--", which are always grey */
+bool palette_is_separator(struct str name);		/* "-" and "--", which are always gray */
 
 /* Parses a color as written by palette_put and by people: rgb(1,2,3) or #rrggbb; returns `otherwise` if it is
  * invalid. */

@@ -266,7 +266,7 @@ static struct profile *narrow(void)
 	return p;
 }
 
-/* Checks boxes by their frames' first letters, depth by depth; "[" is a grey one. */
+/* Checks boxes by their frames' first letters, depth by depth; "[" is a gray one. */
 static void check_part(const struct profile *p, const char *zoom, const char *letters, const uint32_t *widths, uint32_t joined)
 {
 	const struct flame_part part = { .pixels = 10, .zoom = zoom };
@@ -292,7 +292,7 @@ static void check_part(const struct profile *p, const char *zoom, const char *le
 	}
 }
 
-TEST(neighbors_that_cannot_be_seen_become_one_grey_box)
+TEST(neighbors_that_cannot_be_seen_become_one_gray_box)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 
@@ -334,7 +334,7 @@ TEST(of_a_few_boxes_all_are_sent)
 	CHECK(out.size == all.size && !memcmp(out.data, all.data, all.size));
 }
 
-TEST(grey_boxes_of_a_difference_have_both_sides)
+TEST(gray_boxes_of_a_difference_have_both_sides)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 	const struct flame_part part = { .pixels = 10 };

@@ -63,7 +63,7 @@ TEST(some_palettes_know_where_a_name_comes_from)
 	CHECK_STR(color("wakeup", "x", false), color("aqua", "x", false));
 }
 
-TEST(separators_between_stacks_are_grey)
+TEST(separators_between_stacks_are_gray)
 {
 	CHECK_STR(color("hot", "-", false), "200,200,200");
 	CHECK_STR(color("hot", "--", true), "160,160,160");

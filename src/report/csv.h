@@ -19,7 +19,7 @@ void csv_words(struct csv *c, const char *text);
 void csv_millionths(struct csv *c, int64_t v);	/* as a decimal number */
 void csv_i64(struct csv *c, int64_t v);
 void csv_fixed(struct csv *c, double v, int decimals);
-void csv_share(struct csv *c, int64_t part, int64_t whole);	/* per cent, two decimals */
+void csv_share(struct csv *c, int64_t part, int64_t whole);	/* percent, two decimals */
 void csv_end(struct csv *c);					/* ends the line */
 
 #endif

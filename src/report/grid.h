@@ -21,7 +21,7 @@ void grid_init(struct grid *g, size_t columns);
 void grid_done(struct grid *g);
 void grid_text(struct grid *g, const char *text);
 void grid_value(struct grid *g, int64_t v, const char *unit);
-void grid_share(struct grid *g, int64_t part, int64_t whole);	/* per cent with one decimal */
+void grid_share(struct grid *g, int64_t part, int64_t whole);	/* percent with one decimal */
 
 void grid_at_most(struct grid *g, bool at_most);	/* marks the next cell as an upper limit: "≤12.3" */
 

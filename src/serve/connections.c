@@ -60,7 +60,7 @@ static void disconnect(struct connections *c, struct connection *one)
 	shutdown(one->fd, SHUT_RDWR);
 	one->is_shut = true;
 	c->live--;
-	c->given_way++;
+	c->evicted++;
 }
 
 static void make_room(struct connections *c)

@@ -24,7 +24,7 @@ struct connections {
 	struct connection *first, *last;	/* the connection idle for longest comes first */
 	unsigned live, most;			/* connections that were not shut down; the limit */
 	bool is_full;				/* logged, and still true */
-	_Atomic uint64_t given_way;		/* counted */
+	_Atomic uint64_t evicted;		/* closed to make room for new ones */
 };
 
 void connections_init(struct connections *c, unsigned most);

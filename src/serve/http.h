@@ -26,14 +26,14 @@ struct http_counters {
 	_Atomic uint64_t runs_posted;
 	_Atomic uint64_t logins, logins_wrong, logins_limited;	/* accepted logins, wrong tokens, and tokens rejected
 								 * unchecked */
-	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory limit,
+	_Atomic uint64_t uploads_late, uploads_large, uploads_busy;	/* over the deadline, over the memory limit,
 									 * too many at once */
 	_Atomic uint64_t body_bytes;		/* size of all request bodies that are being received */
 	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* Grafana's, by pyroscope_call_index */
 	_Atomic uint64_t queries;		/* completed, with any status */
 	_Atomic uint64_t queries_pruned;	/* completed queries whose result was pruned */
 	_Atomic uint64_t queries_shared;	/* further queries that shared a response (coalesce.h) */
-	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no
+	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* failed: too many or no
 											 * memory left, over their
 											 * memory limit, over the
 											 * deadline, crashed */

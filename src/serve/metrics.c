@@ -493,9 +493,9 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 			  c->connections_closed_for_garbage);
 	}
 
-	family(out, "strobe_peers_unlabelled_total", "counter", "Processes whose /proc could not be read for --label-from.");
+	family(out, "strobe_peers_unlabeled_total", "counter", "Processes whose /proc could not be read for --label-from.");
 	for (size_t i = 0; i < n; i++)
-		of_source(out, "strobe_peers_unlabelled_total", sources[i], NULL, sources[i]->counters.peers_unlabelled);
+		of_source(out, "strobe_peers_unlabeled_total", sources[i], NULL, sources[i]->counters.peers_unlabeled);
 }
 
 /* received = stored + queued + dropped as queue_full and rejected, exactly. */
@@ -528,7 +528,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	single(out, "strobe_labels_dropped_total", "counter", counters_labels_dropped(c, pushes),
 	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
 	single(out, "strobe_messages_deduplicated_total", "counter", c->messages_deduplicated,
-	       "Batches of relays that were delivered again and deduplicated.");
+	       "Messages of relays' batches that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
 	       "Messages with an implausible timestamp, stored under the time of their arrival.");
 	single(out, "strobe_store_commits_total", "counter", c->commits, "Batches committed.");
@@ -549,12 +549,12 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	labeled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
 	labeled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
 	labeled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
-	family(out, "strobe_uploads_refused_total", "counter",
-	       "Profiles received over HTTP and not read: reading took too long (deadline) or too much memory "
+	family(out, "strobe_uploads_rejected_total", "counter",
+	       "Profiles received over HTTP and rejected: reading took too long (deadline) or too much memory "
 	       "(memory), or too many arrived at once (busy).");
-	labeled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
-	labeled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
-	labeled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "deadline", h->uploads_late);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "memory", h->uploads_large);
+	labeled(out, "strobe_uploads_rejected_total", "reason", "busy", h->uploads_busy);
 	single(out, "strobe_runs_deduplicated_total", "counter", c->runs_deduplicated,
 	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
@@ -581,13 +581,13 @@ static void put_queries(struct buf *out, const struct server_context *s)
 	       "Queries answered without their smallest stacks, because memory was short.");
 	single(out, "strobe_queries_shared_total", "counter", h->queries_shared,
 	       "Requests that shared the answer of an identical query that had not begun when they arrived.");
-	family(out, "strobe_queries_refused_total", "counter",
+	family(out, "strobe_queries_failed_total", "counter",
 	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
 	       "(memory), too long (deadline), or a bug (crash).");
-	labeled(out, "strobe_queries_refused_total", "reason", "busy", h->queries_busy);
-	labeled(out, "strobe_queries_refused_total", "reason", "memory", h->queries_large);
-	labeled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
-	labeled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
+	labeled(out, "strobe_queries_failed_total", "reason", "busy", h->queries_busy);
+	labeled(out, "strobe_queries_failed_total", "reason", "memory", h->queries_large);
+	labeled(out, "strobe_queries_failed_total", "reason", "deadline", h->queries_late);
+	labeled(out, "strobe_queries_failed_total", "reason", "crash", h->queries_crashed);
 	single(out, "strobe_query_memory_bytes", "gauge", s->memory.used,
 	       "Memory reserved by running queries and used by answers being sent.");
 	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "Limit of strobe_query_memory_bytes, set by --query-memory.");
@@ -609,18 +609,23 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 	single(out, "strobe_store_deduplicated_batches_total", "counter", stats.deduplicated_batches,
 	       "Batches that were already in the store, and were ignored.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
-	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
+	family(out, "strobe_store_days_removed_total", "counter", "Days that expired (age) or were evicted to make room (size).");
+	labeled(out, "strobe_store_days_removed_total", "reason", "age", stats.days_removed[STORE_REMOVED_AGE]);
+	labeled(out, "strobe_store_days_removed_total", "reason", "size", stats.days_removed[STORE_REMOVED_SIZE]);
 	single(out, "strobe_runs", "gauge", stats.runs, "Runs in the store.");
 	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of the runs in the store.");
 	single(out, "strobe_runs_stored_total", "counter", stats.runs_added,
 	       "Runs committed to the store by this daemon.");
-	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
-	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
-	       "Runs removed on request.");
-	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
-	       "Hours of the day being written that were removed by size.");
+	family(out, "strobe_runs_removed_total", "counter",
+	       "Runs that expired (age), were evicted to make room (count, size), or were removed by a user (request).");
+	labeled(out, "strobe_runs_removed_total", "reason", "age", stats.runs_removed[STORE_REMOVED_AGE]);
+	labeled(out, "strobe_runs_removed_total", "reason", "count", stats.runs_removed[STORE_REMOVED_COUNT]);
+	labeled(out, "strobe_runs_removed_total", "reason", "size", stats.runs_removed[STORE_REMOVED_SIZE]);
+	labeled(out, "strobe_runs_removed_total", "reason", "request", stats.runs_removed[STORE_REMOVED_REQUEST]);
+	single(out, "strobe_store_hours_evicted_total", "counter", stats.hours_evicted,
+	       "Hours of the day being written that were evicted to make room.");
 	single(out, "strobe_store_partial_hour_evicted_seconds_total", "counter", stats.partial_hour_evicted_seconds,
-	       "Seconds of the hour being written that were removed by size.");
+	       "Seconds of the hour being written that were evicted to make room.");
 	single(out, "strobe_store_stacks_truncated_total", "counter", stats.stacks_truncated,
 	       "Stacks counted for their callers, because the day has too many stacks.");
 	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "Size limit; 0 if there is none.");
@@ -667,7 +672,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	if (!s->options.only_counters)
 		put_queries(out, s);
 	put_http(out, &s->http);
-	single(out, "strobe_http_connections_evicted_total", "counter", s->connections.given_way,
+	single(out, "strobe_http_connections_evicted_total", "counter", s->connections.evicted,
 	       "Idle connections closed to make room for new ones.");
 	if (s->options.more_metrics)
 		s->options.more_metrics(s->options.more_data, out);

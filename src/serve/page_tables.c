@@ -115,7 +115,7 @@ static const char *unit_of(const struct page *p)
 	return p->query.columns[p->query.chosen].unit;
 }
 
-static const char *things(const struct page *p)
+static const char *row_names(const struct page *p)
 {
 	return report_by_name(p->query.view.by, true);
 }
@@ -131,7 +131,7 @@ static void put_counted(const struct page *p, size_t count, size_t shown)
 {
 	buf_puts(p->out, "<p>");
 	buf_put_grouped(p->out, (int64_t)count);
-	buf_printf(p->out, " %s", things(p));
+	buf_printf(p->out, " %s", row_names(p));
 	if (shown < count) {
 		buf_printf(p->out, ", the first %zu; <a href=\"", shown);
 		page_put_address(p, NULL, "limit", "0");

@@ -221,7 +221,7 @@ static bool is_served(const struct server_context *s, const struct request *q, c
 }
 
 /* Returns false if the answer was filled in. */
-static bool body_is_fine(struct server_context *s, const struct request *q, const struct route *route, struct response *r)
+static bool accepts_body(struct server_context *s, const struct request *q, const struct route *route, struct response *r)
 {
 	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
@@ -243,7 +243,7 @@ bool router_admits(struct server_context *s, struct request *q, struct response 
 {
 	const struct route *route = find_route(q->path);
 
-	if (refuse(s, q, route, r) || (route && !is_served(s, q, route, r)) || !body_is_fine(s, q, route, r))
+	if (refuse(s, q, route, r) || (route && !is_served(s, q, route, r)) || !accepts_body(s, q, route, r))
 		return false;
 	if (!route) {
 		response_error(r, q, 404, "not found; the page is at / and the API at /api/v1/status");

@@ -13,7 +13,7 @@ static int status_of(struct server_context *s, int code)
 		s->http.uploads_large++;
 		return 413;
 	case -EBUSY:
-		s->http.uploads_refused++;
+		s->http.uploads_busy++;
 		return 503;
 	case -ECANCELED:
 		return 503;

@@ -76,7 +76,7 @@ enum MHD_Result exchange_begin_upload(struct server *s, struct MHD_Connection *c
 	suspend(s, c, e);
 	if (!workers_add(to, answer_upload, e)) {
 		e->is_answered = true;
-		s->context.http.uploads_refused += !router_removes(&e->request);
+		s->context.http.uploads_busy += !router_removes(&e->request);
 		response_error(&e->response, &e->request, 503, "too many profiles are being read or removed at "
 			       "this moment; try again");
 		MHD_resume_connection(c);

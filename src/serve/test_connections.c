@@ -76,7 +76,7 @@ TEST(as_many_as_fit_stay)
 	go(&c, 1);
 	come(&c);
 	CHECK_INT(count_shut(&c), 0);
-	CHECK_INT(c.all.given_way, 0);
+	CHECK_INT(c.all.evicted, 0);
 	end(&c);
 }
 
@@ -92,7 +92,7 @@ TEST(the_one_that_did_nothing_for_the_longest_time_gives_way)
 	come(&c);
 	come(&c);
 	CHECK(is_shut(&c, 0) && is_shut(&c, 3) && count_shut(&c) == 4);
-	CHECK_INT(c.all.given_way, 4);
+	CHECK_INT(c.all.evicted, 4);
 	end(&c);
 }
 
@@ -143,7 +143,7 @@ TEST(an_answer_that_has_been_sent_for_too_long_gives_way_when_memory_is_short)
 	CHECK(connections_evict(&c.all, -1));
 	CHECK(is_shut(&c, 0) && !is_shut(&c, 2));
 	CHECK(!connections_evict(&c.all, -1));
-	CHECK_INT(c.all.given_way, 2);
+	CHECK_INT(c.all.evicted, 2);
 	end(&c);
 }
 

@@ -263,7 +263,7 @@ TEST(an_upload_waits_for_memory_that_queries_hold)
 	CHECK_INT(answer(&s, q, &busy), 503);
 	CHECK_STR(busy.body.data, "{\"error\":\"too busy: queries, uploads and pending responses use 61 of the 64 MB of "
 		  "--query-memory; send it again\"}\n");
-	CHECK_INT(s.http.uploads_refused, 1);
+	CHECK_INT(s.http.uploads_busy, 1);
 	CHECK_INT(s.memory.used, 61 << 20);
 	memory_cap_release(&s.memory, 61 << 20);
 	CHECK_INT(answer(&s, q, &stored), 201);

@@ -23,7 +23,7 @@
  *	zoom=main;run		with pixels: the box that is so wide, by the names of frames
  *	keep=^App		only stacks through a function that matches, remove= only all others; keep-i= and remove-i= take
  *				upper and lower case as equal
- *	threshold=0.5		of a call graph: per cent below which functions are left out
+ *	threshold=0.5		of a call graph: percentage below which functions are left out
  *
  * These and the other names of `view_reserved` say how; every other parameter is a label filter:
  *	entry=index		the label is "index"; given twice: one of the two

@@ -214,6 +214,11 @@ static uint64_t dead_bytes(const struct stored *t, size_t oldest)
 	return bytes_before(&t->series, day) + bytes_before(&t->months, clickhouse_month(day));
 }
 
+static bool is_old(const struct partition *day, const struct store_limits *l, int64_t now_ns)
+{
+	return l->max_age_ns > 0 && (day->number + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
+}
+
 /* Chooses days to drop. The newest day, which is being written, always stays. */
 static size_t choose(struct stored *t, const struct store_limits *l, int64_t now_ns)
 {
@@ -222,9 +227,8 @@ static size_t choose(struct stored *t, const struct store_limits *l, int64_t now
 
 	for (; n + 1 < t->days.count; n++) {
 		const struct partition *d = &t->days.items[n];
-		bool is_old = l->max_age_ns > 0 && (d->number + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
 
-		if (!is_old && (!l->max_bytes || bytes - dead_bytes(t, n) <= l->max_bytes))
+		if (!is_old(d, l, now_ns) && (!l->max_bytes || bytes - dead_bytes(t, n) <= l->max_bytes))
 			break;
 		bytes -= d->bytes;
 	}
@@ -253,7 +257,7 @@ static int drop_date(struct clickhouse_store *s, const char *table, uint32_t day
 	return drop(s, table, partition, err);
 }
 
-static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
+static int drop_day(struct clickhouse_store *s, uint32_t day, enum store_removal reason, struct err *err)
 {
 	char date[24];
 	int rc = drop_date(s, "samples", day, err);
@@ -262,9 +266,12 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
 	if (rc < 0)
 		return rc;
 	clock_format(day * NS_PER_DAY, date, sizeof(date));
-	log_info("expired the day %.10s, above the limits of age or size", date);
+	if (reason == STORE_REMOVED_AGE)
+		log_info("expired the day %.10s: older than the limit", date);
+	else
+		log_info("evicted the day %.10s: the store was above its limit of size", date);
 	lock_take(&s->lock);
-	s->stats.days_expired++;
+	s->stats.days_removed[reason]++;
 	lock_release(&s->lock);
 	return 0;
 }
@@ -329,7 +336,7 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	assert(n == 0 || n < t.days.count);		/* the newest day stays */
 	lock_take(&s->writer);
 	for (size_t i = 0; rc >= 0 && i < n; i++)
-		rc = drop_day(s, t.days.items[i].number, err);
+		rc = drop_day(s, t.days.items[i].number, is_old(&t.days.items[i], l, now_ns) ? STORE_REMOVED_AGE : STORE_REMOVED_SIZE, err);
 	if (rc >= 0 && n) {
 		memmove(t.days.items, t.days.items + n, (t.days.count - n) * sizeof(*t.days.items));
 		t.days.count -= n;

@@ -425,13 +425,15 @@ int clickhouse_note_removed(struct clickhouse_store *s, unsigned shard, const st
 	return rows->size ? clickhouse_ask(s, shard, &r, NULL, err) : 0;
 }
 
-void clickhouse_count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t expired, uint64_t bytes)
+void clickhouse_count_removed(struct clickhouse_store *s, const uint64_t removed[STORE_REMOVALS], uint64_t bytes)
 {
-	uint64_t all = removed + expired;
+	uint64_t all = 0;
 
 	lock_take(&s->lock);
-	s->stats.runs_removed += removed;
-	s->stats.runs_expired += expired;
+	for (size_t i = 0; i < STORE_REMOVALS; i++) {
+		s->stats.runs_removed[i] += removed[i];
+		all += removed[i];
+	}
 	s->stats.runs -= all < s->stats.runs ? all : s->stats.runs;
 	s->stats.runs_bytes -= bytes < s->stats.runs_bytes ? bytes : s->stats.runs_bytes;
 	lock_release(&s->lock);
@@ -477,6 +479,6 @@ int clickhouse_remove_run(struct store *store, const char *source, const char *i
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
 		rc = clickhouse_one_shard(s, i, remove_at, &m, err);
 	if (m.found)
-		clickhouse_count_removed(s, 1, 0, m.bytes);
+		clickhouse_count_removed(s, (uint64_t[STORE_REMOVALS]){ [STORE_REMOVED_REQUEST] = 1 }, m.bytes);
 	return rc < 0 || m.found ? rc : clickhouse_no_such_run(source, id, err);
 }

@@ -19,6 +19,6 @@ int clickhouse_no_such_run(const char *source, const char *id, struct err *err);
 int clickhouse_note_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err);
 
 /* Adds to the statistics the runs removed by users or by the limits, and their size. */
-void clickhouse_count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t expired, uint64_t bytes);
+void clickhouse_count_removed(struct clickhouse_store *s, const uint64_t removed[STORE_REMOVALS], uint64_t bytes);
 
 #endif

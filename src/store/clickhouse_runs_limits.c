@@ -1,4 +1,4 @@
-/* clickhouse_runs_limits.c: removes runs above the limits of age, number and size, and deletes the rows of removed
+/* clickhouse_runs_limits.c: removes runs above the limits of age, count and size, and deletes the rows of removed
  * runs.
  *
  * A run is removed by a note in `runs_removed`. A later mutation deletes the rows of many removed runs, and then
@@ -22,7 +22,8 @@ struct kept_run {
 	uint64_t seq, bytes;
 	int64_t stored_ns;
 	uint32_t month, shard, source;
-	bool goes;
+	bool is_removed;
+	enum store_removal reason;
 };
 
 struct kept_runs {
@@ -76,19 +77,25 @@ static void choose(struct kept_runs *k, const struct store_limits *l, int64_t no
 		struct kept_run *r = &k->items[i];
 
 		assert(r->source < k->sources.count);
-		r->goes = (l->runs_max_age_ns > 0 && r->stored_ns <= now_ns - l->runs_max_age_ns) ||
-			  (l->runs_max_count > 0 && of_source[r->source] >= l->runs_max_count);
-		if (r->goes)
+		r->is_removed = true;
+		if (l->runs_max_age_ns > 0 && r->stored_ns <= now_ns - l->runs_max_age_ns) {
+			r->reason = STORE_REMOVED_AGE;
 			continue;
+		}
+		if (l->runs_max_count > 0 && of_source[r->source] >= l->runs_max_count) {
+			r->reason = STORE_REMOVED_COUNT;
+			continue;
+		}
 		of_source[r->source]++;
 		bytes += r->bytes;
-		r->goes = l->runs_max_bytes > 0 && bytes > l->runs_max_bytes;
+		r->reason = STORE_REMOVED_SIZE;
+		r->is_removed = l->runs_max_bytes > 0 && bytes > l->runs_max_bytes;
 	}
 }
 
-static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct err *err)
+static int remove_chosen(struct clickhouse_store *s, const struct kept_runs *k, struct err *err)
 {
-	uint64_t count = 0, bytes = 0;
+	uint64_t count = 0, bytes = 0, by_reason[STORE_REMOVALS] = { 0 };
 	int rc = 0;
 
 	for (unsigned shard = 0; rc >= 0 && shard < s->url.server_count; shard++) {
@@ -96,21 +103,23 @@ static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct 
 
 		buf_init(&rows);
 		for (size_t i = 0; i < k->count; i++) {
-			if (!k->items[i].goes || k->items[i].shard != shard)
+			if (!k->items[i].is_removed || k->items[i].shard != shard)
 				continue;
 			row_put(&rows, k->items[i].month, 4);
 			row_put(&rows, k->items[i].seq, 8);
 			bytes += k->items[i].bytes;
+			by_reason[k->items[i].reason]++;
 			count++;
 		}
 		rc = clickhouse_note_removed(s, shard, &rows, err);
 	}
 	if (rc < 0)
 		return rc;
-	clickhouse_count_removed(s, 0, count, bytes);
+	clickhouse_count_removed(s, by_reason, bytes);
 	if (count)
-		log_info("removed %llu run%s above the limits of age, number or size", (unsigned long long)count,
-			 count == 1 ? "" : "s");
+		log_info("removed %llu run%s: %llu expired, %llu evicted by count, %llu by size", (unsigned long long)count,
+			 count == 1 ? "" : "s", (unsigned long long)by_reason[STORE_REMOVED_AGE],
+			 (unsigned long long)by_reason[STORE_REMOVED_COUNT], (unsigned long long)by_reason[STORE_REMOVED_SIZE]);
 	return 0;
 }
 
@@ -162,7 +171,7 @@ static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *t
 	return s->url.cluster ? delete_by_number(s, shard, table, condition, err) : delete_from(s, shard, table, condition, err);
 }
 
-/* A mutation rewrites all parts that contain matching rows, so one mutation per expired run would keep the disk busy
+/* A mutation rewrites all parts that contain matching rows, so one mutation per removed run would keep the disk busy
  * forever. */
 static int are_worth_rewriting(struct clickhouse_store *s, unsigned shard, uint64_t *ret, struct err *err)
 {
@@ -197,7 +206,7 @@ int clickhouse_retain_runs(struct clickhouse_store *s, const struct store_limits
 			rc = read_kept(s, i, &k, err);
 		choose(&k, l, now_ns);
 		if (rc >= 0)
-			rc = expire(s, &k, err);
+			rc = remove_chosen(s, &k, err);
 	}
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
 		rc = sweep(s, i, now_ns, err);

@@ -132,27 +132,29 @@ bool run_is_final(int result)
 /* Returns the space for a message of `size` bytes, if all messages of the profile have `whole` bytes. If the profile
  * has edges, the tree gets half; a function of the edges takes as much memory as eight nodes, including the tables
  * built from it, and a pair as much as two. */
-static struct wire_room room_of(const struct store_profile_limits *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
+static struct wire_capacity capacity_of(const struct store_profile_limits *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
 {
 	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);
 
 	assert(size > 0 && size <= whole);
-	return (struct wire_room){ .nodes = m->info.flags & STROBE_WIRE_ESTIMATE ? nodes / 2 : nodes,
-				   .edge_nodes = nodes / 32, .edge_pairs = nodes / 8, .calls = nodes,
-				   .column = most->column };
+	return (struct wire_capacity){ .nodes = m->info.flags & STROBE_WIRE_ESTIMATE ? nodes / 2 : nodes,
+				       .edge_nodes = nodes / 32,
+				       .edge_pairs = nodes / 8,
+				       .calls = nodes,
+				       .column = most->column };
 }
 
 int run_message_add(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_profile_limits *most)
 {
 	struct strobe_wire_message m;
-	struct wire_room room;
+	struct wire_capacity capacity;
 	int rc;
 
 	if (strobe_wire_parse(bytes, size, &m))
 		return -EBADMSG;
 	if (most)
-		room = room_of(most, &m, size, whole);
-	rc = wire_profile_add_whole(p, &m, most ? &room : NULL);
+		capacity = capacity_of(most, &m, size, whole);
+	rc = wire_profile_add_whole(p, &m, most ? &capacity : NULL);
 	if (rc < 0)
 		return -EBADMSG;
 	wire_profile_labels(&m, &p->labels);

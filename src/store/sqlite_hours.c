@@ -1,4 +1,4 @@
-/* sqlite_hours.c: removes the oldest hours of the day being written, if that day alone is too large: whole hours, and
+/* sqlite_hours.c: evicts the oldest hours of the day being written, if that day alone is too large: whole hours, and
  * finally the beginning of the newest one. */
 #include "chunk.h"
 #include "clock.h"
@@ -239,7 +239,7 @@ int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t kee
 	ret->hours += k.hours;
 	ret->seconds += seconds;
 	lock_take(&s->counting);
-	s->stats.hours_expired += k.hours;
+	s->stats.hours_evicted += k.hours;
 	s->stats.partial_hour_evicted_seconds += seconds;
 	lock_release(&s->counting);
 	return rc < 0 ? rc : rc2;

@@ -1,5 +1,5 @@
 /* sqlite_retention.c: removes old days as whole files, so that removing is cheap and needs no space. Only if the day
- * being written is too large by itself are its oldest hours removed. */
+ * being written is too large by itself are its oldest hours evicted. */
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -64,7 +64,8 @@ static int list(const struct sqlite_store *s, struct pieces *ret, struct err *er
 }
 
 /* Removes all files of one day; `why` is for the log. */
-static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, const char *why, struct err *err)
+static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, enum store_removal reason, const char *why,
+		      struct err *err)
 {
 	_cleanup_(freep) char *path = day_path(s->directory, day, "");
 	int result = 0, held;
@@ -84,9 +85,9 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	if (result < 0)
 		return result;
 	lock_take(&s->counting);
-	s->stats.days_expired++;
+	s->stats.days_removed[reason]++;
 	lock_release(&s->counting);
-	log_info("removed '%s': %s", path, why);
+	log_info("%s '%s': %s", reason == STORE_REMOVED_AGE ? "expired" : "evicted", path, why);
 	return 0;
 }
 
@@ -117,9 +118,9 @@ static bool ask_disk(const struct sqlite_store *s, uint64_t *ret_free, uint64_t 
 
 uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
 {
-	uint64_t room, size;
+	uint64_t available, size;
 
-	return ask_disk(s, &room, &size) ? room : UINT64_MAX;
+	return ask_disk(s, &available, &size) ? available : UINT64_MAX;
 }
 
 /* The space that must stay free on a disk of this size. */
@@ -129,19 +130,19 @@ static uint64_t floor_of(const struct store_limits *l, uint64_t size)
 }
 
 /* Returns the space missing on the disk. */
-static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
+static uint64_t space_missing(const struct sqlite_store *s, const struct store_limits *l)
 {
-	uint64_t room, size, wanted;
+	uint64_t available, size, wanted;
 
-	if (!l->min_free_bytes || !ask_disk(s, &room, &size))
+	if (!l->min_free_bytes || !ask_disk(s, &available, &size))
 		return 0;
 	wanted = floor_of(l, size);
-	return room < wanted ? wanted - room : 0;
+	return available < wanted ? wanted - available : 0;
 }
 
 bool sqlite_store_is_short(const struct sqlite_store *s, const struct store_limits *l)
 {
-	return room_lacking(s, l) > 0;
+	return space_missing(s, l) > 0;
 }
 
 static uint64_t at_most(uint64_t n, uint64_t most)
@@ -153,12 +154,12 @@ static uint64_t at_most(uint64_t n, uint64_t most)
  * that they hold in between, too. */
 static struct store_limits limits_now(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
-	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, room, size;
+	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, available, size;
 	struct store_limits aim = *l;
 
 	aim.max_bytes -= at_most(came, l->max_bytes / RESERVE_SHARE);
 	assert(aim.max_bytes || !l->max_bytes);		/* 0 would mean no limit */
-	if (l->min_free_bytes && ask_disk(s, &room, &size)) {
+	if (l->min_free_bytes && ask_disk(s, &available, &size)) {
 		aim.min_free_bytes = floor_of(l, size) + at_most(came, size / DISK_RESERVE_SHARE);
 		aim.min_free_is_guess = false;
 	}
@@ -168,7 +169,7 @@ static struct store_limits limits_now(const struct sqlite_store *s, const struct
 /* Returns the size that the store may have now, if it takes `bytes`. */
 static uint64_t cap_of(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
-	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = room_lacking(s, l), left;
+	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = space_missing(s, l), left;
 
 	if (!lacking)
 		return cap;
@@ -183,6 +184,13 @@ static uint64_t bytes_of(const struct pieces *p)
 	for (size_t i = 0; i < p->count; i++)
 		bytes += p->items[i].bytes;
 	return bytes;
+}
+
+/* Returns the reason for an eviction at this cap. */
+static const char *exceeded_limit(const struct store_limits *l, uint64_t cap)
+{
+	return cap < l->max_bytes || !l->max_bytes ? "the disk had less space than must stay free" :
+						     "the store was above its limit of size";
 }
 
 /* Removes whole days, oldest first. Days that may still be written to stay. */
@@ -205,8 +213,8 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 			of_day += p->items[i].bytes;
 		if (day == today || !(old || large))
 			continue;
-		rc = remove_day(s, p, day, old ? "older than the limit" : cap < l->max_bytes || !l->max_bytes ?
-				"the disk had less room than must stay free" : "the store was above its limit of size", err);
+		rc = remove_day(s, p, day, old ? STORE_REMOVED_AGE : STORE_REMOVED_SIZE,
+				old ? "older than the limit" : exceeded_limit(l, cap), err);
 		assert(bytes >= of_day);
 		bytes -= of_day;
 	}
@@ -215,7 +223,7 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 
 /* Returns the bytes that the files of one day may take, so that all stay within the cap. The day's log is truncated, so
  * only the log's index counts beside them. */
-static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
+static uint64_t space_of_day(const struct pieces *p, int64_t day, uint64_t cap)
 {
 	uint64_t others = 0;
 
@@ -228,8 +236,8 @@ static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
 	return cap > others ? cap - others : 0;
 }
 
-/* Removes hours of the remaining days if they still exceed the cap. */
-static int remove_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
+/* Evicts hours of the remaining days if they still exceed the cap. */
+static int evict_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
 {
 	struct sqlite_store_shrunk shrunk = { 0 };
 	struct pieces p = { 0 };
@@ -243,7 +251,7 @@ static int remove_hours(struct sqlite_store *s, const struct store_limits *l, st
 			continue;
 		rc = list(s, &now, err);
 		if (rc >= 0)
-			rc = sqlite_store_shrink_day(s, p.items[i].day, room_of_day(&now, p.items[i].day, cap), &shrunk, err);
+			rc = sqlite_store_shrink_day(s, p.items[i].day, space_of_day(&now, p.items[i].day, cap), &shrunk, err);
 		free(now.items);
 		now = (struct pieces){ 0 };
 		if (rc >= 0)
@@ -253,7 +261,7 @@ static int remove_hours(struct sqlite_store *s, const struct store_limits *l, st
 	}
 	free(p.items);
 	if (shrunk.hours || shrunk.seconds)
-		log_warning("removed %llu hours of the day being written, and the first %llu seconds of the hour being written: the "
+		log_warning("evicted %llu hours of the day being written, and the first %llu seconds of the hour being written: the "
 			    "store '%s' held %llu MB and may hold %llu MB; raise --max-bytes, free some of the disk, or sample less",
 			    (unsigned long long)shrunk.hours, (unsigned long long)shrunk.seconds, s->directory,
 			    (unsigned long long)(before >> 20), (unsigned long long)(cap >> 20));
@@ -272,7 +280,7 @@ int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t 
 		rc = remove_days(s, &p, &aim, now_ns, cap_of(s, &aim, bytes_of(&p)), err);
 	free(p.items);
 	if (rc >= 0)
-		rc = remove_hours(s, &aim, err);
+		rc = evict_hours(s, &aim, err);
 	if (rc < 0)
 		return rc;
 	p = (struct pieces){ 0 };

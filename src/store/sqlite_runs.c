@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ROW_BYTES	600	/* approximate size of a run without its profile, including index entries */
-#define EXPIRE_ROWS	200	/* rows per transaction, so that other writers do not wait long for the file */
+#define REMOVE_ROWS	200	/* rows per transaction, so that other writers do not wait long for the file */
 
 /* Opens the writer's connection. The lock `runs_writer` must be held. */
 static int open_file(struct sqlite_store *s, struct err *err)
@@ -243,7 +243,7 @@ int sqlite_remove_run(struct store *store, const char *source, const char *id, s
 	if (rc < 0)
 		return rc;
 	lock_take(&s->counting);
-	s->stats.runs_removed++;
+	s->stats.runs_removed[STORE_REMOVED_REQUEST]++;
 	lock_release(&s->counting);
 	return 0;
 }
@@ -251,7 +251,7 @@ int sqlite_remove_run(struct store *store, const char *source, const char *id, s
 /* Removes the runs selected by `rule`, whose only parameter is `limit`, a few at a time. Returns their number. */
 static int64_t remove_by(struct runs_file *f, const char *rule, int64_t limit, struct err *err)
 {
-	_cleanup_(freep) char *sql = xasprintf("DELETE FROM run WHERE id IN (%s LIMIT %d)", rule, EXPIRE_ROWS);
+	_cleanup_(freep) char *sql = xasprintf("DELETE FROM run WHERE id IN (%s LIMIT %d)", rule, REMOVE_ROWS);
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
 	int rc = sqlite_prepare(f->db, sql, f->path, &q, err);
 	int64_t removed = 0;
@@ -264,7 +264,7 @@ static int64_t remove_by(struct runs_file *f, const char *rule, int64_t limit, s
 			return sqlite_failed(f->db, "write to", f->path, err);
 		removed += sqlite3_changes(f->db);
 		sqlite3_reset(q);
-	} while (sqlite3_changes(f->db) == EXPIRE_ROWS);
+	} while (sqlite3_changes(f->db) == REMOVE_ROWS);
 	return removed;
 }
 
@@ -275,12 +275,17 @@ static const char above_count[] =
 static const char above_bytes[] =
 	"SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS n FROM run) WHERE n > ?";
 
-static int64_t remove_all_above(struct runs_file *f, const struct store_limits *l, int64_t now_ns, struct err *err)
+static int64_t remove_all_above(struct runs_file *f, const struct store_limits *l, int64_t now_ns, int64_t ret_removed[STORE_REMOVALS],
+				struct err *err)
 {
-	const struct { const char *rule; int64_t limit; bool set; } rules[] = {
-		{ older_than, now_ns - l->runs_max_age_ns, l->runs_max_age_ns > 0 },
-		{ above_count, (int64_t)l->runs_max_count, l->runs_max_count > 0 },
-		{ above_bytes, (int64_t)l->runs_max_bytes, l->runs_max_bytes > 0 },
+	const struct {
+		const char *rule;
+		int64_t limit;
+		bool set;
+	} rules[] = {
+		[STORE_REMOVED_AGE] = { older_than, now_ns - l->runs_max_age_ns, l->runs_max_age_ns > 0 },
+		[STORE_REMOVED_COUNT] = { above_count, (int64_t)l->runs_max_count, l->runs_max_count > 0 },
+		[STORE_REMOVED_SIZE] = { above_bytes, (int64_t)l->runs_max_bytes, l->runs_max_bytes > 0 },
 	};
 	int64_t removed = 0;
 
@@ -289,6 +294,7 @@ static int64_t remove_all_above(struct runs_file *f, const struct store_limits *
 
 		if (n < 0)
 			return n;
+		ret_removed[i] = n;
 		removed += n;
 	}
 	/* Also returns the space of runs that users removed. */
@@ -302,7 +308,7 @@ static int64_t remove_all_above(struct runs_file *f, const struct store_limits *
 int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
 	_cleanup_(freep) char *path = runs_file_path(s->directory);
-	int64_t removed = 0;
+	int64_t removed = 0, by_reason[STORE_REMOVALS] = { 0 };
 	int rc;
 
 	if (access(path, F_OK) < 0)
@@ -310,7 +316,7 @@ int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int
 	lock_take(&s->runs_writer);
 	rc = open_file(s, err);
 	if (rc >= 0) {
-		removed = remove_all_above(s->runs, l, now_ns, err);
+		removed = remove_all_above(s->runs, l, now_ns, by_reason, err);
 		if (removed < 0)
 			give_up(s, (int)removed);
 	}
@@ -318,10 +324,12 @@ int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int
 	if (rc < 0 || removed < 0)
 		return rc < 0 ? rc : (int)removed;
 	if (removed)
-		log_info("removed %lld run%s above the limits of age, number or size", (long long)removed,
-			 removed == 1 ? "" : "s");
+		log_info("removed %lld run%s: %lld expired, %lld evicted by count, %lld by size", (long long)removed,
+			 removed == 1 ? "" : "s", (long long)by_reason[STORE_REMOVED_AGE],
+			 (long long)by_reason[STORE_REMOVED_COUNT], (long long)by_reason[STORE_REMOVED_SIZE]);
 	lock_take(&s->counting);
-	s->stats.runs_expired += (uint64_t)removed;
+	for (size_t i = 0; i < STORE_REMOVALS; i++)
+		s->stats.runs_removed[i] += (uint64_t)by_reason[i];
 	lock_release(&s->counting);
 	return 0;
 }

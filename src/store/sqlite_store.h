@@ -95,7 +95,7 @@ extern int64_t sqlite_compact_bytes;
 /* Removes data above the limits. The writer lock must not be held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
-/* Removes the oldest hours of a day, and finally the beginning of the newest one, until its file takes no more than
+/* Evicts the oldest hours of a day, and finally the beginning of the newest one, until its file takes no more than
  * `keep` bytes; the newest minute stays. Adds to `ret`. The writer lock must not be held. */
 struct sqlite_store_shrunk {
 	uint64_t hours, seconds;	/* whole hours, and seconds of the newest one */

@@ -54,27 +54,38 @@ struct store_query_stats {
 };
 
 struct store_limits {
-	int64_t max_age_ns;			/* days wholly older than this are removed; 0 keeps all */
-	uint64_t max_bytes;			/* above this, the oldest days, then hours are removed; 0 is no limit */
+	int64_t max_age_ns;			/* days wholly older than this expire; 0 keeps all */
+	uint64_t max_bytes;			/* above this, the oldest days, then hours are evicted; 0 is no limit */
 	uint64_t min_free_bytes;		/* the same while the disk has less free space; 0 is no limit */
 	bool min_free_is_guess;			/* a default: a tenth of a smaller disk is enough */
-	/* Runs expire in the order in which they were stored, since a run may be imported long after it ran. */
+	/* Runs are removed in the order in which they were stored, since a run may be imported long after it ran. */
 	int64_t runs_max_age_ns;		/* since it was stored; 0 keeps all */
 	uint64_t runs_max_count;		/* limit per source; 0 is no limit */
 	uint64_t runs_max_bytes;		/* limit of all runs together; 0 is no limit */
 };
 
+/* Reasons to remove a day or a run: it expires by age, is evicted by count or size (or for lack of free space), or a
+ * user requested it. */
+enum store_removal {
+	STORE_REMOVED_AGE,
+	STORE_REMOVED_COUNT,
+	STORE_REMOVED_SIZE,
+	STORE_REMOVED_REQUEST,
+	STORE_REMOVALS
+};
+
 struct store_stats {
 	uint64_t bytes, days, batches, deduplicated_batches, samples_stored, commits, commit_ns_total, commit_ns_max;
-	uint64_t compactions, days_expired, errors;
-	uint64_t hours_expired;			/* from the day being written */
+	uint64_t compactions, errors;
+	uint64_t days_removed[STORE_REMOVALS];	/* by age and size only */
+	uint64_t hours_evicted;			/* from the day being written */
 	uint64_t partial_hour_evicted_seconds;	/* from the hour being written */
 	uint64_t stacks_truncated;		/* nodes above the limit of a day; they count for their callers */
 	uint64_t free_bytes;			/* free space on the disk, now */
 	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* stored now */
-	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
+	uint64_t runs_added, runs_removed[STORE_REMOVALS];	/* since it was opened */
 };
 
 struct store_run_total {
@@ -325,7 +336,7 @@ void store_label_done(struct store_label *l);
 
 /* Reads a run and its profile, which has all labels of the run; the caller frees both. Returns -ENOENT with a
  * sentence if it does not exist. If parts above the limits `most` (NULL: none) were pruned, returns 1: see
- * wire_room. */
+ * wire_capacity. */
 int store_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err);
 void store_run_done(struct store_run *r);

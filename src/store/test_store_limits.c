@@ -25,7 +25,8 @@ TEST(days_above_the_age_are_removed_and_younger_ones_stay)
 	CHECK_INT(maintain(f.store, NOON + 4 * DAY, 2 * DAY, 0), 0);
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.days, 3);
-	CHECK_INT(stats.days_expired, 2);
+	CHECK_INT(stats.days_removed[STORE_REMOVED_AGE], 2);
+	CHECK_INT(stats.days_removed[STORE_REMOVED_SIZE], 0);
 	CHECK_INT(stats.oldest_ns, NOON + 2 * DAY);
 	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), 3);
 	/* A day that was removed can be written again. */
@@ -180,9 +181,9 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 		store_stats(f.store, &after);
 		CHECK_INT(after.days, 1);
 		CHECK(after.bytes <= before.bytes / 2);
-		CHECK(after.hours_expired >= 2 && after.hours_expired <= 4);
+		CHECK(after.hours_evicted >= 2 && after.hours_evicted <= 4);
 		for (unsigned hour = 0; hour < 6; hour++)
-			CHECK((samples_of_hour(f.store, (int)hour) > 0) == (hour >= after.hours_expired));
+			CHECK((samples_of_hour(f.store, (int)hour) > 0) == (hour >= after.hours_evicted));
 		CHECK_INT(samples_of_hour(f.store, 5), newest);
 		/* Regardless of the limit, the newest minute stays, and the day can be written to. */
 		newest = (uint64_t)ask_sum(f.store, NOON + 6 * HOUR - 60 * SECOND, NOON + 6 * HOUR);
@@ -273,12 +274,12 @@ static void check_stacks_go(void)
 	CHECK_INT(maintain(f.store, NOON + 6 * HOUR + 120 * SECOND, 0, before.bytes / 2), 0);
 	store_stats(f.store, &after);
 	CHECK(after.bytes <= before.bytes / 2);
-	CHECK(after.hours_expired >= 3 && after.hours_expired <= 4);	/* no more than necessary */
+	CHECK(after.hours_evicted >= 3 && after.hours_evicted <= 4);	/* no more than necessary */
 	CHECK_INT(after.partial_hour_evicted_seconds, 0);
-	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), sum / 6 * (6 - after.hours_expired));
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), sum / 6 * (6 - after.hours_evicted));
 	CHECK(has_stacks(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR, newest));
 	CHECK_INT(store_labels(f.store, &all, &labels, NULL), 0);
-	CHECK_INT(labels.items[1].value_count, 3 * (6 - after.hours_expired));
+	CHECK_INT(labels.items[1].value_count, 3 * (6 - after.hours_evicted));
 	store_labels_done(&labels);
 
 	/* Removed stacks can be stored again, before and after a restart. */
@@ -322,7 +323,7 @@ TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
 		CHECK_INT(maintain(f.store, now, 0, before.bytes / 2), 0);
 		store_stats(f.store, &after);
 		CHECK(after.bytes <= before.bytes / 2);
-		CHECK_INT(after.hours_expired, 0);
+		CHECK_INT(after.hours_evicted, 0);
 		CHECK(after.partial_hour_evicted_seconds >= 1200 && after.partial_hour_evicted_seconds < 2700);
 		CHECK_INT(ask_sum(f.store, 0, NOON + (int64_t)after.partial_hour_evicted_seconds * SECOND), 0);
 		CHECK(after.oldest_ns >= NOON + (int64_t)after.partial_hour_evicted_seconds * SECOND);
@@ -372,7 +373,7 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	store_stats(f.store, &stats);
 	CHECK_INT(pthread_create(&thread, NULL, append_old_stacks, &a), 0);
 	/* Removes hour by hour, so that the appender is at another point each time. */
-	for (int i = 0; i < 50 && stats.hours_expired < 3; i++) {
+	for (int i = 0; i < 50 && stats.hours_evicted < 3; i++) {
 		int seen = a.rounds;
 
 		CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, stats.bytes * 15 / 16), 0);
@@ -383,7 +384,7 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	a.stop = true;
 	pthread_join(thread, NULL);
 	store_stats(f.store, &stats);
-	CHECK(stats.hours_expired >= 3);
+	CHECK(stats.hours_evicted >= 3);
 	CHECK_INT(stats.partial_hour_evicted_seconds, 0);
 	CHECK_INT(stats.errors + stats.days_damaged, 0);
 

@@ -518,7 +518,7 @@ TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_stored_first
 	struct store_stats stats;
 	char labels[40];
 
-	/* They expire in the order in which they were stored, no matter how long ago they ran. */
+	/* They are removed in the order in which they were stored, no matter how long ago they ran. */
 	for (int i = 0; i < 6; i++) {
 		snprintf(labels, sizeof(labels), "source=%s,id=%d", i % 2 ? "odd" : "even", i);
 		CHECK_INT(add_profile(f.store, a_run(labels, NOON - i * HOUR, SECOND, 0), NOON + i * HOUR).result, 1);
@@ -537,12 +537,15 @@ TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_stored_first
 	CHECK_LISTED(f.store, "", .limit = 9);
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.runs_added, 6);
-	CHECK_INT(stats.runs_expired, 6);
+	CHECK_INT(stats.runs_removed[STORE_REMOVED_AGE], 1);
+	CHECK_INT(stats.runs_removed[STORE_REMOVED_COUNT], 1);
+	CHECK_INT(stats.runs_removed[STORE_REMOVED_SIZE], 4);
+	CHECK_INT(stats.runs_removed[STORE_REMOVED_REQUEST], 0);
 	CHECK_INT(stats.runs_bytes, 0);
 	done(&f);
 }
 
-TEST(a_thousand_runs_expire_and_their_room_is_used_again)
+TEST(the_space_of_a_thousand_removed_runs_is_reused)
 {
 	struct fixture f = open_store();
 	struct profile *p = a_run("source=s", NOON, SECOND, 1);

@@ -356,7 +356,7 @@ await test("a receiver that is away gets its samples later and one that refuses 
 	answers = [[400, {}]];
 	await post(sender, "/ingest?name=shop.wall", "main;work 8\n");
 	await until(async () => (await sink()).samples.dropped.rejected === 8, "what is refused for ever is dropped");
-	same((await sink()).counts["export_refused_samples_total"], 8, "and counted");
+	same((await sink()).counts["export_rejected_samples_total"], 8, "and counted");
 	receiver.close();
 });
 

@@ -133,33 +133,33 @@ def a_running_daemon_does_not_write_into_the_tables_of_a_newer_strobe():
 @test
 def labels_that_a_server_lost_come_back_from_the_others():
     one, two = pair = servers()
-    unlabelled = lambda s: int(s.ask('SELECT count() FROM samples WHERE kind > 0 AND series NOT IN (SELECT series FROM series)', 'unlabelled'))
-    lose = lambda s: s.ask('TRUNCATE TABLE series', 'unlabelled')
+    unlabeled = lambda s: int(s.ask('SELECT count() FROM samples WHERE kind > 0 AND series NOT IN (SELECT series FROM series)', 'unlabeled'))
+    lose = lambda s: s.ask('TRUNCATE TABLE series', 'unlabeled')
     with Directory() as d:
         for name in 'shop', 'blog':
-            with Page(d, both('unlabelled')) as page:
+            with Page(d, both('unlabeled')) as page:
                 lines = ''.join(f'main;f{i} 3\n' for i in range(200))
                 check(status_of(page, f'/ingest?name={name}', 'POST', lines.encode())[0] == 200, 'accepted')
                 of = lambda n: samples_of(status_of(page, f'/api/v1/profile?from=-1h&service_name={n}&format=folded')[1].splitlines())
                 check(wait_for(lambda: of(name) == 600), f'all are there: {of(name)}')
         lose(two)
-        check(unlabelled(two) > 0, 'it has lost them')
-        with Page(d, both('unlabelled')) as page:
+        check(unlabeled(two) > 0, 'it has lost them')
+        with Page(d, both('unlabeled')) as page:
             check(wait_for(lambda: of('shop') == of('blog') == 600, 20), f'they are back: {of("shop")}, {of("blog")}')
             check(any('copied from the other servers' in line for line in page.daemon.said.lines()), 'the log says so')
         for s in pair:
             lose(s)
-        with Page(d, both('unlabelled')) as page:
+        with Page(d, both('unlabeled')) as page:
             said = lambda: [line for line in page.daemon.said.lines() if 'no other server has them' in line]
             check(wait_for(lambda: len(said()) == 2, 20), f'where none has them, the log says so: {page.daemon.said.lines()}')
         # Copies of the samples under other days, which have no labels either.
-        columns = one.ask("SELECT name FROM system.columns WHERE database = 'unlabelled' AND table = 'samples'").split()
-        latest = one.ask('SELECT max(day) FROM samples', 'unlabelled').strip()
+        columns = one.ask("SELECT name FROM system.columns WHERE database = 'unlabeled' AND table = 'samples'").split()
+        latest = one.ask('SELECT max(day) FROM samples', 'unlabeled').strip()
         for days in range(1, 5):
             of_then = ', '.join(f"toDate('{latest}') - {days}" if c == 'day' else c for c in columns)
-            one.ask(f"INSERT INTO samples ({', '.join(columns)}) SELECT {of_then} FROM samples WHERE day = '{latest}'", 'unlabelled')
-        days = one.ask('SELECT uniqExact(day), min(day), max(day) FROM samples WHERE kind > 0', 'unlabelled').split()
-        with Page(d, both('unlabelled')) as page:
+            one.ask(f"INSERT INTO samples ({', '.join(columns)}) SELECT {of_then} FROM samples WHERE day = '{latest}'", 'unlabeled')
+        days = one.ask('SELECT uniqExact(day), min(day), max(day) FROM samples WHERE kind > 0', 'unlabeled').split()
+        with Page(d, both('unlabeled')) as page:
             check(wait_for(lambda: len(said()) == 2, 20), f'one line for all days of a server: {page.daemon.said.lines()}')
             check(any(f'has lost its rows of {days[0]} days from {days[1]} to {days[2]} in' in line for line in said()), f'{days}: {said()}')
 

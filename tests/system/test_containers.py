@@ -67,7 +67,7 @@ def samples_are_labeled_by_the_environment_of_their_process():
         labels = labels_of(d)
         check(labels['pod'] == {'shop-7d9': 1, 'mine': 1}, f'its own label wins, and what has none has none: {labels}')
         check(labels['service_name'] == {'shop': 2} and labels['node'] == {'n3': 3}, f'{labels}')
-        check(d.status()['sources'][0]['peers_unlabelled'] == 0, 'all could be read')
+        check(d.status()['sources'][0]['peers_unlabeled'] == 0, 'all could be read')
 
 
 @test
@@ -124,8 +124,8 @@ def a_process_that_may_not_be_read_is_counted_and_its_samples_are_stored():
                     stored(d, i + 1)
             said = [line for line in d.lines if 'labels of process' in line]
             check(len(said) == 1 and 'Permission denied' in said[0] and '/environ' in said[0], f'it is said once: {d.lines}')
-            check(d.status()['sources'][0]['peers_unlabelled'] == 2, 'and counted')
-            check('strobe_peers_unlabelled_total{source="unix:' in d.get('/metrics'), 'also for Prometheus')
+            check(d.status()['sources'][0]['peers_unlabeled'] == 2, 'and counted')
+            check('strobe_peers_unlabeled_total{source="unix:' in d.get('/metrics'), 'also for Prometheus')
             check('pod' not in labels_of(d), f'{labels_of(d)}')
 
 

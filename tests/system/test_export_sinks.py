@@ -72,7 +72,7 @@ def series_of_several_tenants_are_one_request_for_each():
             seconds = 1 + int(r.requests[-1][0] - r.requests[0][0])
             check(len(tenants) <= 3 * seconds + 1, f'{scheme}: {tenants} in {seconds} s')
             check(set(tenants) == {'team-1', 'team-2', None}, f'{scheme}: {tenants}')
-            check(metric(daemon, 'strobe_export_refused_samples_total') == 0, 'none is refused')
+            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, 'none is rejected')
 
 
 def fields(message):
@@ -120,7 +120,7 @@ def every_success_is_one():
                 push(daemon, b'main;work 3')
                 check(wait_for(lambda: r.requests, 30), 'it is sent')
                 daemon.stop()
-                check(not any('refused' in line for line in daemon.lines), f'{scheme} {status}: {daemon.lines}')
+                check(not any('rejected profiles' in line for line in daemon.lines), f'{scheme} {status}: {daemon.lines}')
 
 
 @test
@@ -203,30 +203,30 @@ def what_pyroscope_stored_of_a_request_is_not_sent_again():
             check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
         check(wait_for(lambda: len(stored) == 18 and not sink(daemon)['samples']['queued'], 60), f'{stored} {sink(daemon)}')
         check(sorted(stored) == sorted(name for name in names if not name.startswith('bad')), f'each one once: {sorted(stored)}')
-        check(metric(daemon, 'strobe_export_refused_samples_total') + sink(daemon)['samples']['dropped']['rejected'] >= 9, 'the others are counted')
-        check(metric(daemon, 'strobe_export_refused_samples_total') == 9, 'and only they')
+        check(metric(daemon, 'strobe_export_rejected_samples_total') + sink(daemon)['samples']['dropped']['rejected'] >= 9, 'the others are counted')
+        check(metric(daemon, 'strobe_export_rejected_samples_total') == 9, 'and only they')
 
 
 @test
-def a_series_that_is_refused_takes_no_others_with_it_for_long():
+def a_rejected_series_takes_no_others_with_it_for_long():
     for scheme in 'otlp', 'pyroscope':
         of = {'otlp': gzip.decompress, 'pyroscope': bytes}[scheme]
 
         def judge(body):
             return (400, {}) if b'bad-one' in of(body) else (200, {})
         with Receiver(judge) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
-            refused = []
+            rejected = []
             for turn in range(1, 9):
-                before, requests = metric(daemon, 'strobe_export_refused_samples_total'), len(r.requests)
+                before, requests = metric(daemon, 'strobe_export_rejected_samples_total'), len(r.requests)
                 names = [f'service{i}' for i in range(99)] + ['bad-one']
                 for name in names:
                     check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
                 finished = lambda of: of['handed'] == 100 * turn and not of['queued']
                 check(wait_for(lambda: finished(sink(daemon)['samples']), 30), f'{sink(daemon)}')
-                refused.append(metric(daemon, 'strobe_export_refused_samples_total') - before)
+                rejected.append(metric(daemon, 'strobe_export_rejected_samples_total') - before)
                 check(len(r.requests) - requests < 150, f'in few requests: {len(r.requests) - requests}')
-            check(refused[-1] == refused[-2] == 1, f'{scheme}: in the end it is refused alone: {refused}')
-            check(sum(refused) < 300, f'{scheme}: and soon: {refused}')
+            check(rejected[-1] == rejected[-2] == 1, f'{scheme}: in the end it is rejected alone: {rejected}')
+            check(sum(rejected) < 300, f'{scheme}: and soon: {rejected}')
 
 
 @test
@@ -237,7 +237,7 @@ def a_body_that_is_too_large_is_sent_in_parts():
                 lines = ''.join(f'main;{hashlib.sha256(f"{i} {k}".encode()).hexdigest()} 1\n' for k in range(60))
                 check(push(daemon, lines.encode(), f'service{i}.cpu')[0] == 200, 'accepted')
             check(wait_for(lambda: sink(daemon)['samples']['stored'] == 2400, 60), f'{scheme}: {sink(daemon)}')
-            check(metric(daemon, 'strobe_export_refused_samples_total') == 0, f'{scheme}: none is refused')
+            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, f'{scheme}: none is rejected')
             check(any(len(body) > 30000 for body in r.bodies), f'{scheme}: some were too large')
 
 

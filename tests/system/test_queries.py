@@ -167,7 +167,7 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
         status, headers, text = post(d, '/api/v1/runs?source=s&id=large', large)
         check(status == 503 and headers['Retry-After'] and 'of the 64 MB of --query-memory; send it again' in text,
               f'a large one is to be sent again: {status} {text}')
-        check(metric(d, 'strobe_uploads_refused_total{reason="busy"}') == 1, 'it is counted')
+        check(metric(d, 'strobe_uploads_rejected_total{reason="busy"}') == 1, 'it is counted')
         now = metric(d, 'strobe_query_memory_bytes')
         check(now <= held, f'nothing of it stays: {now}, and {held} before')
         os.kill(starter, signal.SIGCONT)
@@ -196,7 +196,7 @@ def probes_are_answered_while_no_query_is():
         for t in threads:
             t.join(60)
         check(len([a for a in answers if a[0] == 200]) == 68, 'the others are answered when it goes on')
-        check(metric(d, 'strobe_queries_refused_total{reason="busy"}') == 22, 'those are counted')
+        check(metric(d, 'strobe_queries_failed_total{reason="busy"}') == 22, 'those are counted')
         os.kill(starter, signal.SIGSTOP)
         ask_many(d, '/api/v1/labels', 10)
         check(d.stop() == 0, 'the end comes while queries are under way')

@@ -87,7 +87,7 @@ def an_entry_that_the_broker_never_takes_is_dropped_and_counted():
         wire.send_memfd(relay.connection, wire.run_message(calls))
         relay.send(one('small'))
         check(relay.wait_until_forwarded(1), 'what is behind it arrives')
-        check(relay.figure('dropped_runs_total{refused}') == 1, 'it is counted')
+        check(relay.figure('dropped_runs_total{rejected}') == 1, 'it is counted')
         check(Stream(redis).runs == 0 and redis.command('XLEN', 'strobe') == 1, 'and is not there')
 
 

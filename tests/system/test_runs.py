@@ -321,7 +321,7 @@ def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
               f'with a sentence: {answers}')
         for _ in range(20):
             check(d.get('/healthz') and d.get('/metrics') and d.get('/api/v1/status'), 'every page answers meanwhile')
-        busy = int(re.search(r'strobe_uploads_refused_total\{reason="busy"\} (\d+)', d.get('/metrics')).group(1))
+        busy = int(re.search(r'strobe_uploads_rejected_total\{reason="busy"\} (\d+)', d.get('/metrics')).group(1))
         check(10 <= busy <= 12, f'they are counted: {busy}')
         check(d.stop() == 0, 'the end comes, without an error')
         for t in threads:
@@ -367,7 +367,7 @@ def uploads_count_against_the_memory_of_queries():
         check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(30000))[0] == 201, 'one above a sixteenth gets half')
         status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
         check(status == 413 and b'the limit of 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
-        check('strobe_uploads_refused_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')
+        check('strobe_uploads_rejected_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
 
 
@@ -443,7 +443,7 @@ def an_upload_that_takes_too_long_is_refused_with_a_sentence():
         [(status, text)] = answers
         check((status, json.loads(text)['error']) == (413, 'reading the profile exceeds the limit of 15 seconds; '
               "make it smaller, or use 'strobe import' on the daemon's machine"), f'{status} {text}')
-        check('strobe_uploads_refused_total{reason="deadline"} 1' in d.get('/metrics'), 'it is counted')
+        check('strobe_uploads_rejected_total{reason="deadline"} 1' in d.get('/metrics'), 'it is counted')
         check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
         blanks = gzip.compress(b''.join(b'# perf\nmain' + b' ' * 65000 + b'y 4\n' for _ in range(1000)))
         check(ask(d, '/api/v1/runs?id=blanks', 'POST', blanks)[0] in (201, 400, 415), 'blanks are no work')
@@ -494,7 +494,7 @@ def import_works_beside_the_daemon_and_without_one():
 
 
 @test
-def runs_expire_by_the_limits_of_serve():
+def runs_are_removed_by_the_limits_of_serve():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -506,7 +506,8 @@ def runs_expire_by_the_limits_of_serve():
         with Daemon(directory, '--runs-count', '5', '--runs-age', '1', '--runs-size', '1G') as d:
             check(wait_for(lambda: d.status()['store']['runs'] == 5), 'five are left soon after the start')
             check(sorted(listed(d)) == sorted(f'shop/r{i}' for i in range(15, 20)), f'the last ones: {listed(d)}')
-            check(wait_for(lambda: d.status()['store']['runs_expired'] == 15), 'and counted')
+            check(wait_for(lambda: d.status()['store']['runs_removed']['count'] == 15), 'evictions are counted')
+            check('strobe_runs_removed_total{reason="count"} 15\n' in d.get('/metrics'), 'also for Prometheus')
     for options in (['--runs-size', 'lots'], ['--runs-age', '-1'], ['--runs-count', '-1']):
         r = strobe('serve', *options)
         check(r.returncode == 1 and options[0] in r.stderr, f'{options}: {r}')

@@ -64,7 +64,7 @@ const saidOfGraph = (page) => page.evaluate(() => {
 	const words = (e) => [...e.querySelectorAll('text')].map((t) => t.textContent.trim()).join(' '), title = (e) => e.querySelector('a').getAttribute('xlink:title').split('\n')[0];
 	const all = (kind) => [...document.querySelectorAll(`.call-graph .${kind}`)];
 	return { nodes: all('node').map(words).sort(), edges: all('edge').map((e) => [title(e), words(e)]).sort(),
-		grey: all('node').map((e) => [title(e), new Set(e.querySelector('[fill]').getAttribute('fill').match(/[0-9a-f]{2}(?=([0-9a-f]{2})*$)|\d+/g)).size === 1]).sort() };
+		gray: all('node').map((e) => [title(e), new Set(e.querySelector('[fill]').getAttribute('fill').match(/[0-9a-f]{2}(?=([0-9a-f]{2})*$)|\d+/g)).size === 1]).sort() };
 });
 
 for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=calls'], ['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=wall_ns'],
@@ -82,7 +82,7 @@ for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop
 		const shares = / \([\d.]+%\)/g, [wanted, got] = said.map((t) => JSON.parse(JSON.stringify(t).replaceAll(shares, ''))), words = new Map(wanted.edges);
 		check(wanted.nodes.length > 4 && wanted.nodes.join('\n') === got.nodes.join('\n'), got.nodes, 'instead of', wanted.nodes);
 		check(got.edges.map(([e]) => e).join() === wanted.edges.map(([e]) => e).join() && got.edges.every(([e, said]) => !said || said === words.get(e)), got.edges, 'instead of', wanted.edges);
-		check(name === 'trace' || JSON.stringify(got.grey) === JSON.stringify(wanted.grey) && got.grey.some(([, grey]) => !grey), got.grey, wanted.grey);
+		check(name === 'trace' || JSON.stringify(got.gray) === JSON.stringify(wanted.gray) && got.gray.some(([, gray]) => !gray), got.gray, wanted.gray);
 	});
 
 await test('the head of a scaled difference says what there was, as that of the server', async () => {

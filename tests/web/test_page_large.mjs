@@ -60,13 +60,13 @@ function readBoxes(buffer) {
 	check(head.getUint32(16, true) === 4 && head.getUint32(32, true) === 0);
 	const offsets = take(depths + 1), start = take(n), width = take(n), frame = take(n);
 	const words = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at, head.getUint32(20, true))));
-	const joined = head.getUint32(40, true), grey = joined ? words.frame_name.length - 1 : -1, list = [];
+	const joined = head.getUint32(40, true), gray = joined ? words.frame_name.length - 1 : -1, list = [];
 	for (let d = 0; d < depths; d++)
 		for (let i = offsets[d], p = offsets[Math.max(0, d - 1)]; i < offsets[d + 1]; i++) {
 			while (d && start[p] + width[p] <= start[i])
 				p++;
 			const f = frame[i], name = words.names[words.frame_name[f]], parent = d ? list[p] : null;
-			list.push({ start: start[i], width: width[i], name, isGrey: f === grey, parent,
+			list.push({ start: start[i], width: width[i], name, isGray: f === gray, parent,
 				path: d ? `${parent.path};${name}@${words.files[words.frame_file[f]]}${words.frame_line[f] ? `:${words.frame_line[f]}` : ''}` : '' });
 		}
 	return { list, joined };
@@ -87,21 +87,21 @@ for (const how of some(['', '&reverse=1']))
 			for (const b of part.list) {
 				const same = full.get(b.path);
 				covered.set(b.parent, (covered.get(b.parent) || 0) + b.width);
-				check(b.isGrey || same && same.start === b.start && same.width === b.width, 'another box', b.path, b.width);
-				if (!b.isGrey)
+				check(b.isGray || same && same.start === b.start && same.width === b.width, 'another box', b.path, b.width);
+				if (!b.isGray)
 					seen.add(b.path);
 			}
 			for (const b of all.list)
 				check(b.width < least(b) || seen.has(b.path), 'a box is not there', b.path, b.width);
-			check(part.list.filter((b) => !b.isGrey).length + part.joined === all.list.length, 'the others are counted', part.joined);
+			check(part.list.filter((b) => !b.isGray).length + part.joined === all.list.length, 'the others are counted', part.joined);
 			check(part.list.length < all.list.length / 2 && part.joined > 0, part.list.length);
 
-			// Grey boxes are exactly as wide as what they stand for.
+			// Gray boxes are exactly as wide as what they stand for.
 			const children = new Map();
 			for (const b of all.list)
 				children.set(b.parent, (children.get(b.parent) || 0) + b.width);
 			for (const b of part.list)
-				check(b.isGrey || (covered.get(b) || 0) === (children.get(full.get(b.path)) || 0), 'own values differ', b.path);
+				check(b.isGray || (covered.get(b) || 0) === (children.get(full.get(b.path)) || 0), 'own values differ', b.path);
 		}
 	});
 

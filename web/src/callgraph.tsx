@@ -196,7 +196,7 @@ function nothing(): string {
 function Threshold() {
 	const now = view.value.threshold || USUAL, at = STEPS.findIndex((s) => Number(s) >= Number(now));
 	return <label class="threshold">hide below <input type="range" min={0} max={STEPS.length - 1} step={1} value={at < 0 ? STEPS.length - 1 : at}
-		aria-valuetext={`${now} per cent`} onChange={(e) => {
+		aria-valuetext={`${now} percent`} onChange={(e) => {
 			const step = STEPS[Number(e.currentTarget.value)];
 			change({ threshold: step === USUAL ? '' : step });
 		}} /> <output>{now}%</output></label>;

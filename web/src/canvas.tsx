@@ -4,7 +4,7 @@
 import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawnOnly, rounded, type FlameData } from './flame/data';
-import { boxCount, isGrey } from './flame/grey';
+import { boxCount, isGray } from './flame/gray';
 import { FlameView } from './flame/view';
 import * as format from './format';
 import { paintOf } from './paint';
@@ -35,12 +35,12 @@ function describeChange(d: FlameData, box: number, unit: string, drawn: string):
 
 export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
 	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
-	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), calls = column?.name === 'calls', drawn = drawnOnly(column), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
+	const total = d.width[box], self = d.self(box), gray = isGray(d, box), calls = column?.name === 'calls', drawn = drawnOnly(column), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
 	if (d.before)
 		return { ...words, facts: describeChange(d, box, unit, drawn) };
 	const facts: Facts = [
 		[calls ? 'with all below' : `total${drawn}`, `${format.value(total, unit)} · ${format.share(total, d.total)}`],
-		grey ? ['click', 'to see what it is'] : [calls ? 'called' : about.reverse ? 'end' : `self${drawn}`, `${format.value(self, unit)} · ${format.share(self, d.total)}`],
+		gray ? ['click', 'to see what it is'] : [calls ? 'called' : about.reverse ? 'end' : `self${drawn}`, `${format.value(self, unit)} · ${format.share(self, d.total)}`],
 	];
 	if (z > 0)
 		facts.push(['of zoomed', format.share(Math.min(total, d.width[z]), d.width[z])]);
@@ -93,7 +93,7 @@ export function Canvas(p: CanvasProps) {
 					p.focused.value = box;
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
-			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box), now().data()!.place(now().data()!.frame[box])),
+			open: (box) => box > 0 && !isGray(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box), now().data()!.place(now().data()!.frame[box])),
 			next: (step) => now().next?.(step),
 		});
 		const undo = [

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { flameQuery } from './api';
 import { Canvas } from './canvas';
 import { nextMatch, zoomShowing, type FlameData } from './flame/data';
-import { isGrey } from './flame/grey';
+import { isGray } from './flame/gray';
 import { PRINTED } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
@@ -15,7 +15,7 @@ import { SearchField } from './search';
 import { address, change, isStackFilter, kind, onPaper, queryOf, reverse, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
-	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
+	const d = flame.value, to = d && isGray(d, box) ? d.parent(box) : box;
 	if (d && to !== box && to === zoomed.value)
 		showAllBoxes();
 	else if (d && box !== zoomed.value)

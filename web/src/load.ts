@@ -6,7 +6,7 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getSource, getStatus, getTable, getTimeline, partQuery, sourceQuery, tableQuery, timelineQuery, type FunctionAnswer,
 	type Label, type SourceAnswer, type Status, type TableAnswer, type Timeline } from './api';
 import type { FlameData } from './flame/data';
-import { hasGrey } from './flame/grey';
+import { hasGray } from './flame/gray';
 import { kind, live, pane, search, view, zoom } from './state';
 
 const LIVE_MS = 10_000, STATUS_MS = 5_000;
@@ -116,7 +116,7 @@ async function askBoth(waits = false): Promise<void> {
 function lacksBoxes(d: FlameData | null, part: string[] | null): boolean {
 	if (!d?.joined || part && part.join(';') === askedPart?.join(';'))
 		return false;
-	return part ? part.length > 0 && hasGrey(d, d.find(part)) : askedPart !== null;
+	return part ? part.length > 0 && hasGray(d, d.find(part)) : askedPart !== null;
 }
 
 // The call graph, which loads only while it is shown, is drawn again when this number changes.

@@ -1,7 +1,7 @@
 // Filters stacks: those through the searched or marked frames, or all others.
 
 import { fault } from './file/filters';
-import { isGrey } from './flame/grey';
+import { isGray } from './flame/gray';
 import { escape, focused, found, pattern } from './found';
 import { flame } from './load';
 import { change, isStackFilter, pane, search, setSearch, view } from './state';
@@ -11,7 +11,7 @@ function filterText(): [key: string, text: string] | null {
 	const d = flame.value, box = focused.value;
 	if (search.value && found.value?.hits.length)
 		return ['-i', pattern.value?.plain ? escape(search.value) : search.value];
-	return d && box > 0 && !isGrey(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
+	return d && box > 0 && !isGray(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
 }
 
 // The server's syntax lacks lookaround, flags of groups, and backreferences.

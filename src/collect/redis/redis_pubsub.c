@@ -376,11 +376,11 @@ static int check_other(const struct pubsub *p, const struct source *base, struct
 
 static int check_others(const struct pubsub *p, struct err *err)
 {
-	const struct source_list *staying = &p->base.receiver.staying;
+	const struct source_list *kept = &p->base.receiver.kept;
 	int r = 0;
 
-	for (size_t i = 0; i < staying->count && r >= 0; i++)
-		r = check_other(p, staying->items[i], err);
+	for (size_t i = 0; i < kept->count && r >= 0; i++)
+		r = check_other(p, kept->items[i], err);
 	return r;
 }
 

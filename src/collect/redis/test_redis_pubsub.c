@@ -154,7 +154,7 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 }
 
 /* Returns the error of opening `url` beside an open `first`, "" if there is none. */
-static const char *open_beside(const char *first, const char *url, bool first_leaves)
+static const char *open_beside(const char *first, const char *url, bool first_is_removed)
 {
 	static struct err err;
 	struct source *a = NULL, *b = NULL;
@@ -163,7 +163,7 @@ static const char *open_beside(const char *first, const char *url, bool first_le
 
 	err = (struct err){ 0 };
 	CHECK_INT(source_open(first, g.loop, &r, &a, NULL), 0);
-	*(first_leaves ? &r.leaving : &r.staying) = (struct source_list){ &a, 1 };
+	*(first_is_removed ? &r.removed : &r.kept) = (struct source_list){ &a, 1 };
 	CHECK_INT(source_open(url, g.loop, &r, &b, &err), *err.text ? -EEXIST : 0);
 	source_close(b);
 	source_close(a);

@@ -153,10 +153,10 @@ static int take_listener(const struct resp_source *s, const struct addrinfo *a, 
 	const struct source *other;
 	int fd;
 
-	if (listener_at(&r->staying, a, &other) >= 0)
+	if (listener_at(&r->kept, a, &other) >= 0)
 		return err_set(err, -EEXIST, "cannot listen on %s: the source %s already listens there; remove "
 					     "one of them", s->base.url, other->url);
-	fd = listener_at(&r->leaving, a, &other);
+	fd = listener_at(&r->removed, a, &other);
 	if (fd >= 0) {
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		return fd >= 0 ? fd : err_set(err, -errno, "cannot take over %s: %s", s->base.url, strerror(errno));

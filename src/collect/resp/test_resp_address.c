@@ -4,14 +4,14 @@
 #include "test_resp.h"
 
 /* Another one at its port, which may be written in other words; NULL: beside none. */
-static int open_beside(const struct fixture *f, struct source *const *staying, struct source *const *leaving, const char *host,
+static int open_beside(const struct fixture *f, struct source *const *kept, struct source *const *removed, const char *host,
 		       const char *parameters, struct source **ret, struct err *err)
 {
 	struct source_receiver receiver = f->s->receiver;
 	_cleanup_(freep) char *url = xasprintf("resp://%s:%u%s", host, f->port, parameters);
 
-	receiver.staying = (struct source_list){ staying, staying != NULL };
-	receiver.leaving = (struct source_list){ leaving, leaving != NULL };
+	receiver.kept = (struct source_list){ kept, kept != NULL };
+	receiver.removed = (struct source_list){ removed, removed != NULL };
 	return source_open(url, f->loop, &receiver, ret, err);
 }
 

@@ -1,5 +1,5 @@
 // Colors of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
-// functions are blue-grey, since they have no file, and the kernel's, in system-wide recordings, purple. If no name
+// functions are blue-gray, since they have no file, and the kernel's, in system-wide recordings, purple. If no name
 // has a file, as in folded stacks and in groups, PHP's own functions cannot be recognized. Lightness differs by name,
 // so that neighbors can be distinguished, and text on it stays readable: contrast is above 4.5 to 1 in both themes.
 

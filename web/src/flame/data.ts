@@ -3,7 +3,7 @@
 
 import type { Chance } from './chance';
 import { Exact, type ExactTable } from './exact';
-import { isGrey } from './grey';
+import { isGray } from './gray';
 
 export interface Column {
 	name: string;
@@ -105,7 +105,7 @@ export interface Boxes {
 	ownBefore?: Float64Array;	// the same without children, if some of these are omitted
 	ownAfter?: Float64Array;
 	beyond?: number;		// number of frames without a box, in data that should have all
-	joined?: number;		// number of boxes too narrow to be visible, which were merged into grey ones
+	joined?: number;		// number of boxes too narrow to be visible, which were merged into gray ones
 	whole?: Whole;
 }
 
@@ -130,7 +130,7 @@ export interface Words {
 	frameName: number[];
 	frameFile: number[];
 	frameLine: number[];
-	narrow?: number;		// frame of grey boxes: neighbors too narrow to see, and all on them
+	narrow?: number;		// frame of gray boxes: neighbors too narrow to see, and all on them
 	about: About;
 	exact?: Exact;			// boxes are an estimate; these are the known values of functions
 	chart?: ChartFacts;
@@ -490,7 +490,7 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 function widestChild(data: FlameData, box: number): number {
 	let best = 0;
 	for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
-		if ((!best || data.width[c] > data.width[best]) && !isGrey(data, c))
+		if ((!best || data.width[c] > data.width[best]) && !isGray(data, c))
 			best = c;
 	return best || box;
 }

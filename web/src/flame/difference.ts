@@ -3,19 +3,19 @@
 
 import { isSure } from './chance';
 import { rounded, type FlameData } from './data';
-import { isGrey } from './grey';
+import { isGray } from './gray';
 
 // Same as in src/render/difference.c: squares of the saturation of the least certain change, and of one within the
 // noise.
 const CERTAIN = 0.09, CHANCE = 0.0144;
 
-// On a dark page colors start at dark grey, dark enough for light text.
+// On a dark page colors start at dark gray, dark enough for light text.
 export const DARK_TEXT = '#f2f0ec';
 
 export function differenceColor(share: number, dark?: boolean): string {
-	const t = Math.min(1, Math.abs(share)) ** 0.5, grey = dark ? 64 : share ? 245 : 240;
+	const t = Math.min(1, Math.abs(share)) ** 0.5, gray = dark ? 64 : share ? 245 : 240;
 	const strongest = dark ? (share > 0 ? [190, 78, 0] : [34, 104, 164]) : share > 0 ? [230, 97, 1] : [43, 123, 186];
-	return `rgb(${strongest.map((c) => Math.round(grey + (c - grey) * t))})`;
+	return `rgb(${strongest.map((c) => Math.round(gray + (c - gray) * t))})`;
 }
 
 // A change as a share of the largest one.
@@ -34,7 +34,7 @@ export function differenceShares(d: FlameData, self: boolean, graphs: FlameData[
 	for (const g of graphs)
 		for (let i = 0; i < g.count; i++) {
 			const [delta, sure] = of(g, i);
-			most = sure && !isGrey(g, i) ? Math.max(most, Math.abs(delta)) : most;
+			most = sure && !isGray(g, i) ? Math.max(most, Math.abs(delta)) : most;
 		}
 	return (box) => {
 		const [delta, sure] = of(d, box);

@@ -2,13 +2,13 @@
 // from outside, and callbacks report what the user does.
 //
 // The cost of drawing depends on what is visible: each row is entered by bisection, and a run of boxes narrower than
-// half a pixel is grey. All boxes of a row become one line of pixels, and all lines are then stretched to the height
+// half a pixel is gray. All boxes of a row become one line of pixels, and all lines are then stretched to the height
 // of rows, since a canvas rectangle costs a hundred times as much as these few pixels. The canvas is only as high as
 // its window; the rows scroll beneath it.
 
 import { walk, type FlameData } from './data';
 import { colorOf, readTheme, type Theme } from './colors';
-import { isGrey } from './grey';
+import { isGray } from './gray';
 import { shorterNames, visible } from './names';
 import { onPrint } from './print';
 
@@ -344,9 +344,9 @@ export class FlameView {
 
 	private paintRow(depth: number, line: Uint32Array): number[] {
 		const d = this.data!, { start, width } = d, left = this.left, right = this.right, end = d.offsets[depth + 1];
-		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, grey = this.ink(this.theme.run) & dim, { scale } = this;
+		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, gray = this.ink(this.theme.run) & dim, { scale } = this;
 		const named: number[] = [], found = this.hits && this.matchInk() & dim;
-		let greyTo = -1;
+		let grayTo = -1;
 
 		// A match stays visible whatever shares its first pixel.
 		const fill = (ink: number, from: number, to: number) => line.fill(ink, found && ink !== found && line[from] === found >>> 0 ? from + 1 : from, to);
@@ -358,16 +358,16 @@ export class FlameView {
 				// the last one if it is wide.
 				const last = this.skipTo(i + 1, end, left + (half + 1) / (2 * k)) - 1;
 				i = last > i && width[last] * k >= 0.5 ? last - 1 : last;
-				const ink = this.isHit(first, i + 1) ? found! : grey;
-				if (at - greyTo === 2)
+				const ink = this.isHit(first, i + 1) ? found! : gray;
+				if (at - grayTo === 2)
 					fill(ink, at - 1, at);
 				fill(ink, at, at + 1);
-				greyTo = at;
+				grayTo = at;
 				continue;
 			}
 			const x = Math.max(0, Math.round(from)), to = Math.max(x + 1, Math.min(line.length, Math.round(from + w)));
-			fill(isGrey(d, i) ? grey : this.inkOf(d.frame[i], i) & dim, x, to - x > 2 * scale ? to - Math.round(scale) : to);
-			if (w > LABEL * scale && !isGrey(d, i))
+			fill(isGray(d, i) ? gray : this.inkOf(d.frame[i], i) & dim, x, to - x > 2 * scale ? to - Math.round(scale) : to);
+			if (w > LABEL * scale && !isGray(d, i))
 				named.push(i);
 		}
 		return named;

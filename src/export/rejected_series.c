@@ -1,24 +1,24 @@
-/* refused_series.c: a set of series, by hash; too many at a time are forgotten. */
-#include "refused_series.h"
+/* rejected_series.c: a set of series, by hash; too many at a time are forgotten. */
+#include "rejected_series.h"
 
 #include "buf.h"
 #include "labels.h"
 
 #include <xxhash.h>
 
-#define REFUSED_SERIES_MAX	65536u
+#define REJECTED_SERIES_MAX	65536u
 
 enum {
 	CLEARED,
 	SUSPECT,
 };
 
-void refused_series_init(struct refused_series *s)
+void rejected_series_init(struct rejected_series *s)
 {
 	map_init(&s->series);
 }
 
-void refused_series_done(struct refused_series *s)
+void rejected_series_done(struct rejected_series *s)
 {
 	map_done(&s->series);
 }
@@ -34,20 +34,20 @@ static uint64_t key_of(const struct batch_entry *e)
 	return XXH3_64bits(key.data, key.size);
 }
 
-bool refused_series_has(const struct refused_series *s, const struct batch_entry *e)
+bool rejected_series_has(const struct rejected_series *s, const struct batch_entry *e)
 {
 	return s->series.count && map_get(&s->series, key_of(e)) == SUSPECT;
 }
 
-void refused_series_add(struct refused_series *s, const struct batch_entry *e)
+void rejected_series_add(struct rejected_series *s, const struct batch_entry *e)
 {
-	if (s->series.count >= REFUSED_SERIES_MAX)
+	if (s->series.count >= REJECTED_SERIES_MAX)
 		map_clear(&s->series);
 	map_set(&s->series, key_of(e), SUSPECT);
 }
 
-void refused_series_remove(struct refused_series *s, const struct batch_entry *e)
+void rejected_series_remove(struct rejected_series *s, const struct batch_entry *e)
 {
-	if (refused_series_has(s, e))
+	if (rejected_series_has(s, e))
 		map_set(&s->series, key_of(e), CLEARED);
 }

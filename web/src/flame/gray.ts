@@ -1,14 +1,14 @@
-// For large graphs the server sends only visible boxes. Grey ones represent neighbors that are too narrow, with
+// For large graphs the server sends only visible boxes. Gray ones represent neighbors that are too narrow, with
 // everything on them (src/render/flame_part.h).
 
 import type { FlameData } from './data';
 
-export function isGrey(d: FlameData, box: number): boolean {
+export function isGray(d: FlameData, box: number): boolean {
 	return IN_PAGE && d.frame[box] === d.narrow;
 }
 
-// Whether there are grey boxes on a box, at any depth.
-export function hasGrey(d: FlameData, box: number): boolean {
+// Whether there are gray boxes on a box, at any depth.
+export function hasGray(d: FlameData, box: number): boolean {
 	let low = box, high = box + 1;
 	while (low < high) {
 		if (d.frame.subarray(low, high).includes(d.narrow))
