@@ -24,7 +24,7 @@ TEST(a_file_that_is_not_a_database_is_set_aside)
 	fixture_remove(directory);
 }
 
-TEST(a_database_of_another_program_is_set_aside_with_its_log)
+TEST(a_database_of_another_program_is_set_aside_unchanged)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	char *aside = xasprintf("%s.corrupt-1", path);
