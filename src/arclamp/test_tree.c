@@ -46,7 +46,7 @@ TEST(names_of_pictures_are_taken_apart)
 	CHECK_STR(parts("2026-11-20.all.fn-Edit.reversed.svgz.tmp"), "tmp 2026-11-20||all fn Edit reversed");
 }
 
-TEST(other_names_are_none)
+TEST(other_names_are_rejected)
 {
 	static const char *const others[] = {
 		"", ".", "log", ".log", "all.log", "2026-11-20..log", ".2026.all.log", "2026-11-20.all",
