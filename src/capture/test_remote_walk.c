@@ -162,7 +162,7 @@ TEST(frames_at_the_edge_of_mapped_memory_are_read)
 	munmap(two + page, (size_t)page);
 }
 
-TEST(unreadable_frames_are_omitted_and_the_others_kept)
+TEST(unreadable_ranges_are_omitted_and_the_others_read)
 {
 	u64 words[3] = { 11, 12, 13 };
 	struct remote_range ranges[] = { { (u64)&words[0], 8 }, { 8, 8 }, { (u64)&words[1], 8 }, { 16, 8 }, { (u64)&words[2], 8 } };

@@ -19,7 +19,7 @@ TEST(negative_offsets_are_accepted)
 	CHECK(o.boottime_ns == -1000000000);
 }
 
-TEST(an_unreadable_file_yields_no_offset)
+TEST(malformed_text_yields_no_offset)
 {
 	static const char *const texts[] = { "", "monotonic", "monotonic 1\n", "boottime x y", "boottime 99999999999999 0",
 					     "boottime 1 -1", "boottime 1 1000000000" };
