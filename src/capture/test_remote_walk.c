@@ -181,7 +181,7 @@ TEST(unreadable_ranges_are_omitted_and_the_others_read)
 	CHECK(!remote_memory_find((u64)&words[0], 8));
 }
 
-TEST(an_unreadable_gap_hides_no_frames)
+TEST(an_unreadable_gap_does_not_hide_other_ranges)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	u8 *three = mmap(NULL, 3 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
