@@ -289,7 +289,7 @@ TEST(a_redelivered_batch_is_not_added_again)
 	end();
 }
 
-TEST(a_pending_batch_is_deduplicated_however_many_followed)
+TEST(a_pending_batch_is_deduplicated_regardless_of_how_many_followed)
 {
 	const uint64_t open[] = { 2 };
 	uint64_t handed;
