@@ -630,7 +630,7 @@ static void maintain_now(struct fixture *f, unsigned sink)
 	}
 }
 
-TEST(a_sink_is_told_which_batches_may_be_redelivered)
+TEST(a_sink_is_informed_which_batches_may_be_redelivered)
 {
 	struct sink *two;
 	struct fixture f;
