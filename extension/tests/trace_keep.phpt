@@ -1,5 +1,5 @@
 --TEST--
-strobe.trace_keep: of the traces that chance began those of slow, failed and refused requests are kept; code begins and discards its own
+strobe.trace_keep: of randomly started traces, those of slow and failed requests and of given statuses are kept; code can start and discard its own
 --EXTENSIONS--
 sockets
 --FILE--
