@@ -1,5 +1,5 @@
 --TEST--
-strobe.trace_keep: of randomly started traces, those of slow and failed requests and of given statuses are kept; code can start and discard its own
+strobe.trace_keep: random traces are kept for slow and failed requests and given statuses; code can start and discard its own
 --EXTENSIONS--
 sockets
 --FILE--
