@@ -38,7 +38,7 @@ TEST(names_written_by_compilers_are_demangled_as_by_their_own_library)
 		CHECK_STR(plain(rust_names[i].symbol), rust_names[i].name);
 }
 
-TEST(other_names_stay)
+TEST(other_names_are_left_unchanged)
 {
 	CHECK_STR(plain("main"), "as it is");
 	CHECK_STR(plain("std::x<int>::h0123456789abcde"), "as it is");

@@ -24,7 +24,7 @@ static void *is_held(void *data)
 	return lock_is_held(data) ? data : NULL;
 }
 
-TEST(another_thread_does_not_hold_it)
+TEST(a_lock_is_not_held_by_other_threads)
 {
 	struct lock l;
 	pthread_t thread;
