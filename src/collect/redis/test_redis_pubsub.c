@@ -171,7 +171,7 @@ static const char *open_beside(const char *first, const char *url, bool first_le
 	return err.text;
 }
 
-TEST(a_channel_of_one_server_is_subscribed_to_once)
+TEST(a_channel_of_a_server_can_be_subscribed_to_only_once)
 {
 	static const char first[] = "redis://u:secret@127.0.0.1:1/?channel=a,b&pattern=x*";
 

@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "test.h"
 
-TEST(a_stream_and_a_group_are_enough)
+TEST(stream_and_group_suffice_and_other_options_have_defaults)
 {
 	struct stream_options o;
 	char host[256] = "";

@@ -25,7 +25,7 @@ TEST(commands_may_arrive_in_chunks_of_any_size)
 	stop(&f);
 }
 
-TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
+TEST(a_large_line_arrives_whole_and_its_memory_is_freed)
 {
 	size_t n = SOURCE_LINE_MAX, sent = 0;
 	struct fixture f;
@@ -67,7 +67,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	stop(&f);
 }
 
-TEST(malformed_input_gets_an_error_and_is_disconnected)
+TEST(malformed_input_is_answered_with_an_error_and_a_disconnect)
 {
 	static const struct {
 		const char *text, *answer;

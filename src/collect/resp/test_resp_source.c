@@ -173,7 +173,7 @@ TEST(nothing_is_accepted_without_the_password)
 	stop(&f);
 }
 
-TEST(a_user_may_be_required)
+TEST(a_user_name_can_be_required)
 {
 	char url[] = "resp://web:secret@127.0.0.1:0";
 	struct fixture f;
