@@ -84,7 +84,7 @@ TEST(any_kind_of_line_ending_is_accepted)
 	CHECK_STR(through("a;b\t1 \n"), "a;b 1\n");
 }
 
-TEST(names_keep_spaces_digits_and_any_bytes)
+TEST(names_may_contain_spaces_digits_and_any_bytes)
 {
 	CHECK_STR(through("main {x} 1\nmain {x};operator new 5 12\n"), "main {x} 1\nmain {x};operator new 5 12\n");
 	CHECK_STR(through("a;\xff\xfe\x01 3\n"), "a;\xff\xfe\x01 3\n");
@@ -168,7 +168,7 @@ TEST(stacks_with_a_common_prefix_are_distinguished)
 		  ";x 9\n;x;y 11\na 4\na;b 2\na;b;c 7\na;bc 9\na;bc;d 6\na;bcd 3\nab 5\nx 10\n");
 }
 
-TEST(two_counts_on_every_line_are_a_difference)
+TEST(two_counts_on_every_line_form_a_difference)
 {
 	static const char text[] = "a;b 10 12\na;c 0 3\r\na\t4  1\n\nd 2.5 0\nd 2.5 0.5";
 	struct profile *p = profile_new();

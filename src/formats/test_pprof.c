@@ -197,7 +197,7 @@ TEST(inlining_addresses_units_and_labels_of_other_writers_are_read)
 	profile_free(p);
 }
 
-TEST(the_first_column_is_what_pprof_shows_by_default)
+TEST(the_first_column_is_the_default_of_pprof)
 {
 	for (int named = 0; named < 2; named++) {
 		struct profile *p = profile_new();
