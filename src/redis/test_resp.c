@@ -77,7 +77,7 @@ TEST(lines_are_parsed_as_inline_commands)
 	CHECK_COMMANDS("echo 'abc\\'\n", "error: unbalanced quotes in request\n");
 }
 
-TEST(an_incomplete_command_waits)
+TEST(an_incomplete_command_is_kept_until_the_rest_arrives)
 {
 	CHECK_COMMANDS("", "");
 	CHECK_COMMANDS("*1\r\n$4\r\nPING\r", "13 bytes left\n");
