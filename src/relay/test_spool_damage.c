@@ -334,7 +334,7 @@ static void do_anything(struct spool *s, unsigned *seed, bool damage, unsigned *
 }
 
 /* A restart finds exactly what was waiting, including damaged entries, and at the end nothing is waiting. */
-TEST(counters_add_up_after_any_sequence_and_a_restart_finds_queued_entries)
+TEST(counters_add_up_after_random_operations_and_restarts_recover_queued_entries)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		unsigned random = seed, under_way;
