@@ -135,7 +135,7 @@ TEST(a_frame_of_exactly_the_minimum_width_is_drawn)
 	layout_done(&l);
 }
 
-TEST(frames_below_the_lowest_row_are_counted)
+TEST(frames_above_the_depth_limit_are_counted)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout_limits limits = everything;

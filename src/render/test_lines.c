@@ -176,7 +176,7 @@ TEST(total_and_factor_change_only_the_displayed_numbers)
 	free(draw("a 10", &o, -EINVAL));
 }
 
-TEST(chains_mark_wakers)
+TEST(wakers_in_chains_are_marked)
 {
 	struct flamegraph_options o = compat();
 
