@@ -64,7 +64,7 @@ TEST(a_newer_server_gets_codecs)
 	CHECK_INT(count(sql, "ALTER TABLE samples MODIFY COLUMN bucket UInt16 CODEC(T64, ZSTD(1))\n"), 1);
 }
 
-TEST(a_ttl_expires_samples_and_series_of_newer_servers)
+TEST(a_ttl_expires_samples_and_series_on_newer_servers)
 {
 	struct err err = { 0 };
 	struct buf all;

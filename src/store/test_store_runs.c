@@ -704,7 +704,7 @@ TEST(names_and_urls_of_a_run_may_be_any_bytes)
 	done(&f);
 }
 
-TEST(runs_are_added_beside_the_writer)
+TEST(runs_can_be_added_concurrently_with_the_writer)
 {
 	struct fixture f = open_store();
 	struct store *beside = NULL, *reader = NULL;
