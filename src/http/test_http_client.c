@@ -423,7 +423,7 @@ TEST(passwords_are_read_from_files_and_never_in_messages)
 	tear_down();
 }
 
-TEST(a_token_is_read_for_each_request)
+TEST(the_token_file_is_read_for_each_request)
 {
 	struct http_options o = options(0);
 	const char *path = file_with("first\n");
