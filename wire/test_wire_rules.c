@@ -350,7 +350,7 @@ TEST(numbers_are_encoded_identically_on_the_fast_and_slow_path)
 	}
 }
 
-TEST(zigzag_keeps_every_sign_and_size)
+TEST(zigzag_encoding_preserves_sign_and_size)
 {
 	static const int64_t values[] = { 0, 1, -1, 2, -2, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
 
