@@ -322,7 +322,6 @@ TEST(a_profile_without_columns_is_an_error)
 	buf_done(&out);
 }
 
-
 TEST(stacks_after_a_subtree_without_values_are_written)
 {
 	struct profile *p = profile_new();
