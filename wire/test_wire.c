@@ -204,7 +204,7 @@ static bool model_matches(const struct model *m, const struct strobe_wire_messag
 static struct model model;
 static uint8_t buffer[1 << 16], copy[1 << 16];
 
-TEST(every_message_is_read_back)
+TEST(every_message_survives_a_round_trip)
 {
 	unsigned nodes = 0, pairs = 0, calls = 0;
 
@@ -225,7 +225,7 @@ TEST(every_message_is_read_back)
 	CHECK(nodes > 100000 && pairs > 10000 && calls > 10000);
 }
 
-TEST(samples_are_those_of_the_first_column_of_that_name)
+TEST(samples_are_counted_in_the_first_column_named_samples)
 {
 	static const struct { const char *columns[3]; int64_t values[2][3]; uint64_t samples; } cases[] = {
 		{ { "wall_ns", "samples", "samples" }, { { 100, 3, 50 }, { 100, 4, 50 } }, 7 },
@@ -255,7 +255,7 @@ TEST(samples_are_those_of_the_first_column_of_that_name)
 	}
 }
 
-TEST(measuring_gives_the_size_that_writing_needs)
+TEST(the_measured_size_matches_the_written_size)
 {
 	for (int i = 0; i < 200; i++) {
 		size_t n, less;
@@ -275,7 +275,7 @@ TEST(measuring_gives_the_size_that_writing_needs)
 	}
 }
 
-TEST(every_truncation_is_refused)
+TEST(every_truncated_message_is_rejected)
 {
 	for (int i = 0; i < 20; i++) {
 		struct strobe_wire_message got;
@@ -299,7 +299,7 @@ TEST(every_truncation_is_refused)
 	}
 }
 
-TEST(every_changed_byte_gives_an_error_or_another_valid_message)
+TEST(changing_any_byte_yields_an_error_or_another_valid_message)
 {
 	unsigned refused = 0, accepted = 0;
 
@@ -325,7 +325,7 @@ TEST(every_changed_byte_gives_an_error_or_another_valid_message)
 	CHECK(refused > 1000 && accepted > 1000);
 }
 
-TEST(garbage_is_refused)
+TEST(garbage_is_rejected)
 {
 	for (int i = 0; i < 20000; i++) {
 		struct strobe_wire_message got;

@@ -26,7 +26,7 @@ static size_t small(void)
 	return strobe_wire_end(&w);
 }
 
-TEST(losses_may_come_without_samples)
+TEST(a_message_may_report_losses_without_samples)
 {
 	struct strobe_wire_message m;
 	struct strobe_wire_writer w;
@@ -118,7 +118,7 @@ static enum strobe_wire_error parse_small_2(struct small_2 o)
 	return parse_exactly(buffer, small_2(&o), &m);
 }
 
-TEST(version_2_is_held_to_its_rules)
+TEST(invalid_messages_of_version_2_are_rejected)
 {
 	const struct small_2 good = { .line = UINT32_MAX, .callee = 1, .call = 1, .since = INT64_MAX - 1, .duration = INT64_MAX };
 	const struct small_2 bad[] = {
@@ -154,7 +154,7 @@ TEST(version_2_is_held_to_its_rules)
 	CHECK_INT(parse_exactly(buffer, STROBE_WIRE_HEADER, &m), STROBE_WIRE_TRUNCATED);
 }
 
-TEST(counts_above_their_caps_are_refused_before_anything_is_read)
+TEST(counts_above_their_limits_are_rejected_before_anything_is_read)
 {
 	CHECK_INT(with(40, STROBE_WIRE_LABELS + 1, 2), STROBE_WIRE_TOO_MANY);
 	CHECK_INT(with(42, STROBE_WIRE_COLUMNS + 1, 2), STROBE_WIRE_TOO_MANY);
@@ -190,7 +190,7 @@ static enum strobe_wire_error label_with(const char *key, size_t key_size, const
 	return raw_end(&w);
 }
 
-TEST(labels_are_held_to_their_rules)
+TEST(invalid_labels_are_rejected)
 {
 	char longest[2000];
 
@@ -225,7 +225,7 @@ static enum strobe_wire_error run_with(const char *key, const char *value, size_
 	return raw_end(&w);
 }
 
-TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
+TEST(run_ids_are_valid_in_urls_and_file_names)
 {
 	static const char *const good[] = { "a", "shop", "Shop.v2_3-x", "0", ".hidden", "...", "-" };
 	static const char *const bad[] = { "", ".", "..", "a b", "a/b", "a%2f", "\xc3\xa4", "a\n", "@", "[", "`", "{",
@@ -250,7 +250,7 @@ TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
 	CHECK_INT(run_with("name", "any thing / at all", 18), STROBE_WIRE_OK);
 }
 
-TEST(references_must_exist_and_be_near_where_they_are_walked)
+TEST(references_must_exist_and_stay_within_their_limits)
 {
 	struct strobe_wire_writer w;
 	int64_t none = 0;
@@ -289,7 +289,7 @@ TEST(references_must_exist_and_be_near_where_they_are_walked)
 	}
 }
 
-TEST(strings_are_capped)
+TEST(the_length_of_strings_is_limited)
 {
 	static char longest[STROBE_WIRE_STRING + 1];
 	static uint8_t large[STROBE_WIRE_STRING + 1000];
@@ -331,7 +331,7 @@ TEST(varints_have_one_to_ten_bytes_and_64_bits)
 }
 
 /* Fast encoding of a number gives the same bytes as the plain loop. */
-TEST(numbers_are_written_alike_with_and_without_room)
+TEST(numbers_are_encoded_identically_on_the_fast_and_slow_path)
 {
 	struct strobe_wire_info run = { .kind = STROBE_WIRE_RUN };
 
@@ -350,7 +350,7 @@ TEST(numbers_are_written_alike_with_and_without_room)
 	}
 }
 
-TEST(zigzag_keeps_every_sign_and_size)
+TEST(zigzag_encoding_preserves_sign_and_size)
 {
 	static const int64_t values[] = { 0, 1, -1, 2, -2, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
 
@@ -364,7 +364,7 @@ TEST(zigzag_keeps_every_sign_and_size)
 	}
 }
 
-TEST(an_envelope_carries_a_size_within_the_cap)
+TEST(an_envelope_carries_a_size_within_the_limit)
 {
 	uint8_t e[STROBE_WIRE_ENVELOPE + 1] = { 0 };
 	struct strobe_wire_message m;

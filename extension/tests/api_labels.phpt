@@ -1,5 +1,5 @@
 --TEST--
-Strobe\add_label and Strobe\labels: keys, values, limits, what is reserved; each request begins without
+Strobe\add_label and Strobe\labels: keys, values, limits, reserved keys; each request starts without labels
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Profile: folded, speedscope, pprof, xhprof, totals and functions say the same, whatever the names and the depth
+Strobe\Profile: folded, speedscope, pprof, xhprof, totals and functions agree for any names and depth
 --INI--
 strobe.instrument=1
 memory_limit=512M

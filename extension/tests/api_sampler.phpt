@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Sampler: shares of time by function, clocks, depth, restart, misuse; start and stop cost microseconds
+Strobe\Sampler: shares of time by function, clocks, depth, restart, misuse; start and stop take microseconds
 --FILE--
 <?php
 require __DIR__ . '/strobe.inc';

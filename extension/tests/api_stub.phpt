@@ -1,5 +1,5 @@
 --TEST--
-strobe.stub.php says what the extension is: names, types, defaults, constants
+strobe.stub.php matches the extension: names, types, defaults, constants
 --SKIPIF--
 <?php if (!is_file(__DIR__ . '/../strobe.stub.php')) die('skip strobe.stub.php does not lie beside the tests'); ?>
 --FILE--

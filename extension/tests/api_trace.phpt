@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Trace: what is measured, options, several at once, and every misuse
+Strobe\Trace: measured values, options, concurrent traces, misuse
 --INI--
 strobe.instrument=1
 memory_limit=256M

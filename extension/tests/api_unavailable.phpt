@@ -1,5 +1,5 @@
 --TEST--
-Without the call observer tracing says so, and everything else works
+Without the call observer tracing is reported as unavailable, and everything else works
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Beside Excimer, in either order of loading, both take their samples
+Excimer and Strobe both take samples when loaded together, in either order
 --EXTENSIONS--
 sockets
 --SKIPIF--

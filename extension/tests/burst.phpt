@@ -1,5 +1,5 @@
 --TEST--
-What comes faster than the daemon reads waits in the process, and arrives in order, at safe points or with the end of the request
+Messages sent faster than the daemon reads them are queued in the process and arrive in order, at safe points or at the end of the request
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-Closures on one line of a file stay several when the code of the file is gone or far away, in samples and traces
+Closures on one line stay distinct when their source is missing or large, in samples and traces
 --EXTENSIONS--
 sockets
 --FILE--

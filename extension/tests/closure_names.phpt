@@ -1,5 +1,5 @@
 --TEST--
-Closures have the class that they were written in, also bound ones, and several on one line are several, in samples and traces
+Closures have the class they were written in, even when bound, and closures on one line are distinct, in samples and traces
 --EXTENSIONS--
 sockets
 --FILE--

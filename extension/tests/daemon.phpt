@@ -1,5 +1,5 @@
 --TEST--
-A daemon that is missing, deaf, slow or restarted costs nothing but counted samples, and the connection comes back
+A missing, unresponsive, slow or restarted daemon costs only counted samples, and the connection is reopened
 --EXTENSIONS--
 sockets
 --FILE--

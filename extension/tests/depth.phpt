@@ -1,5 +1,5 @@
 --TEST--
-Recursion of any depth: root and leaf are kept, the middle is marked as elided, nothing is lost
+Recursion of any depth: root and leaf are kept, the elided middle is marked, no sample is lost
 --EXTENSIONS--
 sockets
 --INI--

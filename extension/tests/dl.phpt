@@ -1,5 +1,5 @@
 --TEST--
-Loaded by dl() in the middle of a request: there is no tracing, which is said, and all else works
+After dl() in the middle of a request tracing is reported as unavailable, and everything else works
 --SKIPIF--
 <?php
 if (PHP_ZTS) die('skip dl() is not for PHP with threads');

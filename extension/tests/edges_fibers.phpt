@@ -1,5 +1,5 @@
 --TEST--
-xhprof's arrays of fibers: no pair has a count of 0; what goes on below a resumption counts how often
+xhprof arrays with fibers: no pair has a count of 0, and calls below a resumption are counted once per resumption
 --INI--
 strobe.compat=xhprof
 --FILE--

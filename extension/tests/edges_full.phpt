@@ -1,5 +1,5 @@
 --TEST--
-The arrays of the xhprof family are exact when there are more paths than a tree may have; calls too deep for it are summed up, and the error log says so
+xhprof arrays are exact for more paths than the node limit of a tree; deeper calls are folded and reported in the error log
 --INI--
 strobe.compat=xhprof,tideways_xhprof,uprofiler
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-However a program ends, it ends as without us, and its samples arrive
+A profiled program ends as it does without the extension, and its samples arrive
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-excimer: a collector as sites run it: one sample of each request, staggered, sent from the flush callback over a client that may fail
+excimer: a typical site collector takes one staggered sample per request and sends it from the flush callback through a client that may fail
 --INI--
 strobe.compat=excimer
 --FILE--

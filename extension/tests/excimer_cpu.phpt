@@ -1,5 +1,5 @@
 --TEST--
-excimer: with EXCIMER_CPU only the time counts in which the program computes
+excimer: EXCIMER_CPU counts only CPU time
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: stacks deeper than the limit lose their callers, visibly; without a limit nothing is too deep
+excimer: stacks above the depth limit visibly lose their callers; without a limit no stack is truncated
 --INI--
 strobe.compat=excimer
 memory_limit=1G

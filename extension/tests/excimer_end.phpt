@@ -1,5 +1,5 @@
 --TEST--
-excimer: timers and profilers that are still there when the request ends, by itself, by exit() or by a fatal error
+excimer: timers and profilers that are still running when the request ends normally, by exit() or by a fatal error
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: what callbacks throw arrives in the code that was interrupted, and takes nothing else with it
+excimer: exceptions thrown by callbacks propagate to the interrupted code without side effects
 --INI--
 strobe.compat=excimer
 --FILE--

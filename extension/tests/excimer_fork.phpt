@@ -1,5 +1,5 @@
 --TEST--
-excimer: profilers and timers go on in forked children, and in their children
+excimer: profilers and timers continue in forked children and grandchildren
 --EXTENSIONS--
 pcntl
 --INI--

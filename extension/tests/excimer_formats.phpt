@@ -1,5 +1,5 @@
 --TEST--
-excimer: how functions of every kind are called in collapsed stacks, by function and for speedscope
+excimer: names of functions of every kind in collapsed stacks, by function and for speedscope
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: mt_rand, memory, threads and open files of the program are as without it; what nobody uses is freed
+excimer: random numbers, memory, threads and open files of the program are unaffected; unused objects are freed
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: functions on one line are distinguished; code that PHP frees and loads again is not mixed up; generators keep their callers
+excimer: functions on one line are distinguished; freed and recompiled code is not confused; generators keep their callers
 --INI--
 strobe.compat=excimer
 --FILE--

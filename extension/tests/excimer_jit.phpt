@@ -1,5 +1,5 @@
 --TEST--
-excimer: with the JIT, timers and profilers say once that they cannot work; with the call observer profilers do
+excimer: with the JIT, timers and profilers warn once that they cannot work; with the call observer profilers work
 --INI--
 strobe.compat=excimer
 --EXTENSIONS--

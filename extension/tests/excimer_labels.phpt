@@ -1,5 +1,5 @@
 --TEST--
-excimer: a callback is not called while labels change: what it throws takes no label along, and no fiber is half switched
+excimer: callbacks are not called while labels change, so exceptions lose no labels and no fiber is left half switched
 --INI--
 strobe.compat=excimer
 strobe.mode=sample

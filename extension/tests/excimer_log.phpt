@@ -1,5 +1,5 @@
 --TEST--
-excimer: logs are iterated, counted, indexed and never changed
+excimer: logs are iterable, countable, indexable and immutable
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: what is said about arguments that make no sense, and what happens to objects that were not made by us
+excimer: invalid arguments and uninitialized objects cause errors
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: profilers fill logs, give full ones to a callback, keep the rest for flush() and the destructor
+excimer: profilers fill logs, pass full ones to a callback, and keep the rest for flush() and the destructor
 --INI--
 strobe.compat=excimer
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-excimer: a server whose requests leave their timers running serves the next ones, with one thread
+excimer: a server survives requests that leave timers running, with a single thread
 --EXTENSIONS--
 sockets
 --FILE--

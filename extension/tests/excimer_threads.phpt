@@ -1,5 +1,5 @@
 --TEST--
-excimer: in thread-safe PHP every thread has its own profilers and timers, and its own CPU time
+excimer: in thread-safe PHP each thread has its own profilers, timers and CPU clock
 --SKIPIF--
 <?php
 if (!PHP_ZTS || !getenv('STROBE_TEST_THREADS'))

@@ -1,5 +1,5 @@
 --TEST--
-excimer: timers once, periodic, with a delay, started again, stopped, without callback, and timers that destroy themselves
+excimer: one-shot, periodic, delayed, restarted and stopped timers, without a callback, and timers that destroy themselves
 --INI--
 strobe.compat=excimer
 --FILE--

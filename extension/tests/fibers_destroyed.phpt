@@ -1,5 +1,5 @@
 --TEST--
-What a fiber runs while it is destroyed is below the call that destroys it, as in traces
+Functions a fiber runs while it is destroyed are below the call that destroys it, as in traces
 --EXTENSIONS--
 sockets
 --FILE--

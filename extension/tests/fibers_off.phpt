@@ -1,5 +1,5 @@
 --TEST--
-A switch of fibers costs no instruction of ours as long as there is no trace and no scope of labels, sampled or not
+Fiber switches execute no code of the extension without a trace or a label scope, sampled or not
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-A busy function is sampled with its whole stack, and the message says what it is
+A busy function is sampled with its whole stack, and the message describes the samples
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Flame charts: the calls of a trace in their order, compared with what programs log themselves
+Flame charts: the calls of a trace in order, compared with the programs' own logs
 --EXTENSIONS--
 sockets
 pcntl

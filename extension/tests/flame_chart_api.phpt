@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Trace with a flame chart: beside other traces, with parts left out, in all metrics, and as a file of speedscope
+Strobe\Trace with a flame chart: beside other traces, with excluded functions, in all metrics, and exported to speedscope
 --INI--
 strobe.instrument=1
 memory_limit=256M

@@ -1,5 +1,5 @@
 --TEST--
-A long-running program sends every second over one connection; a late sample counts every period that has passed
+A long-running program sends every second over one connection; a late sample counts all elapsed periods
 --EXTENSIONS--
 sockets
 --FILE--

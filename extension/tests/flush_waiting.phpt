@@ -1,5 +1,5 @@
 --TEST--
-With strobe.flush_waiting what a call takes is told while it runs, and is what remains of a process that is killed in it
+strobe.flush_waiting reports the time of a call while it runs, which survives when the process is killed during the call
 --EXTENSIONS--
 sockets
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Looks from the ticker's thread at a program that forks, execs, throws, switches fibers and frees closures: no crash, nothing torn, no descriptor taken
+Stacks read by the ticker thread of a program that forks, execs, throws, switches fibers and frees closures: no crash, no torn data, no descriptor leak
 --EXTENSIONS--
 sockets
 --FILE--

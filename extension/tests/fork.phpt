@@ -1,5 +1,5 @@
 --TEST--
-Forked children and grandchildren are sampled on their own; nothing is counted twice
+Forked children and grandchildren are sampled separately; no sample is counted twice
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-Started and stopped over and over, every API leaves threads, descriptors, timers and memory as they were
+Repeated start and stop of every API leaks no threads, descriptors, timers or memory
 --EXTENSIONS--
 sockets
 --FILE--

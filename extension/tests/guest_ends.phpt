@@ -1,5 +1,5 @@
 --TEST--
-However a program ends, and whatever interrupts it, watched or not it is the same: exit, exceptions, no memory, no time, signals
+Programs end the same way with and without profiling: exit, exceptions, memory and time limits, signals
 --EXTENSIONS--
 sockets
 pcntl

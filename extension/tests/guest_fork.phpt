@@ -1,5 +1,5 @@
 --TEST--
-A traced program forks: parent, child and grandchild each have their own trace, with clocks that are right
+A traced program forks: parent, child and grandchild each have their own trace with correct times
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-Where the system gives no thread, no signal, no descriptor or no memory, watched programs run as ever
+Without threads, signals, descriptors or memory, profiled programs run unchanged
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-The program's random numbers are its own: mt_rand, rand, shuffle and the like give what they give without us
+The program's random numbers are unaffected: mt_rand, rand, shuffle and others return the same values
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Where the JIT may run, nothing is interrupted: samples are taken at calls, or not at all, with the reason; the same as opcache says, also when a program switches it on
+With the JIT nothing is interrupted: samples are taken at calls, or not at all, with a reason that agrees with opcache, even if a program enables the JIT
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-What a ticking thread read before it lost its processor gets no label that was set meanwhile
+Stacks read by the ticker before it was preempted do not get labels set later
 --EXTENSIONS--
 sockets
 ffi

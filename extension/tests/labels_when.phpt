@@ -1,5 +1,5 @@
 --TEST--
-Labels belong to the samples that are taken while they hold: changed, removed, scoped, any number of times a second
+Samples have the labels in effect when they are taken: changed, removed, scoped, any number of times a second
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Laravel: the service provider of docs/recipes.md runs without a complaint of PHP, names requests by route, and makes each job a unit
+Laravel: the service provider in docs/recipes.md runs without PHP warnings, names requests by route, and makes each job a unit
 --EXTENSIONS--
 sockets
 --SKIPIF--

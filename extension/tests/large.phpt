@@ -1,5 +1,5 @@
 --TEST--
-A message above 128 KB arrives as a sealed memfd
+A message above 128 KB arrives in a sealed memfd
 --EXTENSIONS--
 sockets
 --INI--

@@ -1,5 +1,5 @@
 --TEST--
-A ticking thread that gets no processor loses no tick: labels, units, requests and profilers that end have all periods that are over
+A delayed ticker thread loses no ticks: labels, units, requests and profilers that end get all elapsed periods
 --EXTENSIONS--
 sockets
 ffi

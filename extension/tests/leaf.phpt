@@ -1,5 +1,5 @@
 --TEST--
-Internal functions are leaves: functions, methods, static methods, constructors; user code stays itself
+Internal functions are leaves: functions, methods, static methods, constructors; user functions keep their own samples
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A sample belongs to what ran at the tick: not to a call that a jump passed, nor to the short call behind long code; also to functions that have returned since
+A sample belongs to the code running at the tick rather than to a call skipped by a jump or a short later call, even if the function has returned since
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A sample belongs to the file scope of a script that ran at the tick, also if the script has ended since
+A sample belongs to the file scope of the script running at the tick, even if the script has ended since
 --EXTENSIONS--
 sockets
 --FILE--

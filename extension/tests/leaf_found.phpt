@@ -1,5 +1,5 @@
 --TEST--
-Functions that have returned since the tick are found again: bound and freed closures, callables in turn, steps of fibers, long names, hooks of properties
+Functions that have returned since the tick are identified: bound and freed closures, alternating callables, steps of fibers, long names, property hooks
 --EXTENSIONS--
 sockets
 --SKIPIF--

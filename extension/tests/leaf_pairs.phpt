@@ -1,5 +1,5 @@
 --TEST--
-A sample has no caller that did not call: functions of some nanoseconds, methods and internal functions that take turns, included files
+A sample never has a caller that did not call it: functions of a few nanoseconds, alternating methods and internal functions, included files
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A sample belongs to what ran at the tick, also if that was a function shorter than a microsecond, and to closures that have been freed since
+A sample belongs to the function running at the tick, even if it takes less than a microsecond or is a closure freed since
 --EXTENSIONS--
 sockets
 --SKIPIF--

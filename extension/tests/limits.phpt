@@ -1,5 +1,5 @@
 --TEST--
-Without room for a thread, a descriptor or memory the program runs as ever
+Without threads, descriptors or memory for the extension, the program runs unchanged
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-Samples have the line that ran in the leaf, and in each caller that of its call: of functions, methods, closures, generators, callbacks, includes; without strobe.lines there are none, and the functions are the same
+Samples have the executed line of the leaf and the calling lines of its callers: functions, methods, closures, generators, callbacks, includes; without strobe.lines functions are the same and have no lines
 --EXTENSIONS--
 sockets
 --FILE--

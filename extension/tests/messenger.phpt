@@ -1,5 +1,5 @@
 --TEST--
-Symfony Messenger: its worker with the listener of docs/recipes.md: each message is a unit, traced by rate, marked when it failed
+Symfony Messenger: with the listener in docs/recipes.md each message is a unit, traced by rate and marked when it fails
 --EXTENSIONS--
 sockets
 --SKIPIF--

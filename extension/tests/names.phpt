@@ -1,5 +1,5 @@
 --TEST--
-Every kind of function is found in the stack under its name, with its declaring class, file and line
+Functions of every kind appear in stacks with their name, declaring class, file and line
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Loaded without settings it does nothing: no thread, no descriptor, no message; with them, one thread and one descriptor
+Without settings the extension is inactive: no thread, no descriptor, no message; with them, one thread and one descriptor
 --EXTENSIONS--
 sockets
 --FILE--

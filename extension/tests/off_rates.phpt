@@ -1,5 +1,5 @@
 --TEST--
-strobe.request_rate is the share of requests that are sampled, and short requests have as many samples as their time deserves
+strobe.request_rate is the fraction of requests sampled, and short requests get samples in proportion to their time
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-An address that PHP uses again never gives a sample to the wrong function
+Reused addresses never attribute a sample to the wrong function
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A child that is forked in a traced request sends a run of its own, which begins with the fork
+A child forked in a traced request sends its own run, which begins with the fork
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-Runs of any size: deep recursion, a hundred thousand nodes by memfd, the node budget; above 64 MB they are counted as lost
+Runs of any size: deep recursion, a hundred thousand nodes by memfd, the node limit; runs above 64 MB are counted as lost
 --EXTENSIONS--
 sockets
 --INI--

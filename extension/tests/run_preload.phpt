@@ -1,5 +1,5 @@
 --TEST--
-Preloading is no request: no run comes of it, and preloaded code is traced like any other
+Preloading is not a request: it creates no run, and preloaded code is traced like any other
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-A traced request is one run: the tree with all its values, exact calls, labels of the request and a random id
+A traced request is one run: the tree with all values, exact call counts, labels of the request and a random id
 --EXTENSIONS--
 sockets
 --FILE--

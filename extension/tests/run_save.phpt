@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Profile::save: a run with name, labels and its own id; an exception when it cannot be delivered, and a count
+Strobe\Profile::save: a run with a name, labels and its own id; an undeliverable run throws an exception and is counted
 --EXTENSIONS--
 sockets
 --FILE--

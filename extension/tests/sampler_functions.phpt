@@ -1,5 +1,5 @@
 --TEST--
-In samples a trait's method belongs to the class that uses it, and a closure made of a function is that function
+In samples a trait's method belongs to the class that uses it, and a first-class callable is the function itself
 --SKIPIF--
 <?php if (function_exists('opcache_get_status') && (@opcache_get_status(false)['jit']['on'] ?? false)) die('skip which samples are taken under JIT is tested elsewhere'); ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Settings: safe defaults, values that make no sense are refused, the socket cannot be changed by a script
+Settings: safe defaults, invalid values are rejected, scripts cannot change the socket
 --FILE--
 <?php
 foreach (ini_get_all('strobe') as $name => $v)

@@ -1,5 +1,5 @@
 --TEST--
-Settings that mean nothing in pools and .user.ini: a line in the error log, once for all workers and requests, never in a page
+Invalid settings in pools and .user.ini cause one line in the error log for all workers and requests, and none in pages
 --EXTENSIONS--
 sockets
 --SKIPIF--

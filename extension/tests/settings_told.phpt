@@ -1,5 +1,5 @@
 --TEST--
-Settings that mean nothing in php.ini and on the command line: one startup warning each, with what is allowed and what was meant
+Invalid settings in php.ini and on the command line cause one startup warning each, with the allowed values and a suggestion
 --EXTENSIONS--
 sockets
 --FILE--

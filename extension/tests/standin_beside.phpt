@@ -1,5 +1,5 @@
 --TEST--
-Beside the original tideways_xhprof, in either order of loading, the original answers
+Beside the original tideways_xhprof, in either loading order, the original is used
 --EXTENSIONS--
 sockets
 --SKIPIF--

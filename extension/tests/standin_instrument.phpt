@@ -1,5 +1,5 @@
 --TEST--
-Without the call observer each function that would trace says what to set, and runs nothing
+Without the call observer, functions that would trace warn with the setting to change, and record nothing
 --INI--
 strobe.compat=tideways_xhprof,xhprof,uprofiler
 strobe.instrument=0

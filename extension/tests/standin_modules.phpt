@@ -1,5 +1,5 @@
 --TEST--
-Modules that stand in answer as the originals do: version, functions, parameters, constants, settings, phpinfo
+Stand-in modules match the originals: version, functions, parameters, constants, settings, phpinfo
 --INI--
 display_startup_errors=0
 error_log=/dev/null

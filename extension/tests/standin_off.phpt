@@ -1,5 +1,5 @@
 --TEST--
-Without strobe.compat, and with names that nobody knows, no module stands in and the page is as ever
+Without strobe.compat, or with unknown names in it, no module stands in and pages are unchanged
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-All three may record at once, started and stopped in any order, and each has its own
+All three stand-ins can record at the same time, started and stopped in any order, each with its own data
 --INI--
 strobe.compat=tideways_xhprof,xhprof,uprofiler
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-phpinfo() and Strobe\status() say why a request is not sampled, or why its samples do not arrive
+phpinfo() and Strobe\status() give the reason why a request is not sampled or its samples do not arrive
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Strobe\status() in php-fpm: in the chroot of a pool, while opcache preloads, in a pool that is off
+Strobe\status() in php-fpm: in the chroot of a pool, during opcache preloading, in a disabled pool
 --EXTENSIONS--
 sockets
 --SKIPIF--

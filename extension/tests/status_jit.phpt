@@ -1,5 +1,5 @@
 --TEST--
-Where the JIT makes samples unsafe, phpinfo() and Strobe\status() say so, and the daemon hears how many are missing
+When the JIT makes sampling unsafe, phpinfo() and Strobe\status() report it, and the daemon receives the number of missed samples
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-Symfony: a front controller with the listener of docs/recipes.md: the entry is the route, for what runs after the router and for the run
+Symfony: with the listener in docs/recipes.md the entry is the route, for code after the router and for the run
 --EXTENSIONS--
 sockets
 --SKIPIF--

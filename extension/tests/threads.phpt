@@ -1,5 +1,5 @@
 --TEST--
-Thread-safe PHP: every thread is sampled on its own, in parallel, with its own labels; threads come and go and leave nothing
+Thread-safe PHP: threads are sampled separately, in parallel, with their own labels, and leave nothing behind
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-tideways_xhprof: internal functions once, main() above all, methods apart from functions, files and eval part of their callers
+tideways_xhprof: internal functions counted once, main() as the root, methods separate from functions, files and eval part of their callers
 --INI--
 strobe.compat=tideways_xhprof
 --FILE--

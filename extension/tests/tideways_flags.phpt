@@ -1,5 +1,5 @@
 --TEST--
-tideways_xhprof: each flag has its value and gives its columns, in the original's order
+tideways_xhprof: each flag has its value and enables its columns, in the order of the original
 --INI--
 strobe.compat=tideways_xhprof
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-tideways_xhprof: an empty array when nothing runs; starting twice changes nothing; enabling inside a function keeps main()
+tideways_xhprof: an empty array when not running; starting twice has no effect; enabling inside a function keeps main()
 --INI--
 strobe.compat=tideways_xhprof
 --FILE--

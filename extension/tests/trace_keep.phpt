@@ -1,5 +1,5 @@
 --TEST--
-strobe.trace_keep: of the traces that chance began those of slow, failed and refused requests are kept; code begins and discards its own
+strobe.trace_keep: random traces are kept for slow and failed requests and given statuses; code can start and discard its own
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A trace is announced when it begins, and handed over while it goes on, so that a process that is killed is not forgotten
+A trace is announced when it begins and sent while it runs, so that it survives when the process is killed
 --EXTENSIONS--
 sockets
 posix

@@ -1,5 +1,5 @@
 --TEST--
-A trace takes next to nothing of what memory_limit counts, also of a program that makes and forgets large closures
+A trace adds almost nothing to memory_limit, even for programs that create and free large closures
 --EXTENSIONS--
 sockets
 --SKIPIF--

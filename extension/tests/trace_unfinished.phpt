@@ -1,5 +1,5 @@
 --TEST--
-A Strobe\Trace that an exception, exit() or the end of the request leaves open becomes a run that says so; one that is dropped is none
+A Strobe\Trace left open by an exception, exit() or the end of the request becomes a run marked unfinished; a destroyed one creates none
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Functions that are the same to a reader are one node below each caller, however often PHP makes them and however many sessions see them
+Functions indistinguishable to a reader are one node per caller, however often PHP creates them and however many sessions trace them
 --EXTENSIONS--
 sockets
 --FILE--

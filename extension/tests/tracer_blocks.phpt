@@ -1,5 +1,5 @@
 --TEST--
-Memory of a call tree is kept for the next one, up to a bound, and goes back when no request has been traced for a while
+Memory of a call tree is kept for the next one, up to a limit, and freed when no request has been traced for a while
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-A closure that is made of a function is that function, whichever is called first; real closures differ by what they are bound to
+A closure created from a function is that function, whichever is called first; real closures differ by their bound object
 --INI--
 strobe.compat=xhprof,uprofiler
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Every kind of call is in a trace where it was made, as often as it was made
+Calls of every kind appear in a trace below their caller with exact counts
 --INI--
 strobe.instrument=1
 --FILE--

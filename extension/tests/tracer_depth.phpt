@@ -1,5 +1,5 @@
 --TEST--
-Recursion to any depth is traced; what finds no room in the node budget is folded, and says so
+Recursion of any depth is traced; calls above the node limit are folded and marked
 --INI--
 strobe.instrument=1
 memory_limit=1G

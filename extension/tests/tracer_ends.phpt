@@ -1,5 +1,5 @@
 --TEST--
-However a traced program ends, the calls that were running are in the trace, and the program ends as it would
+However a traced program ends, running calls are in the trace, and the program ends as it would without it
 --EXTENSIONS--
 sockets
 --FILE--

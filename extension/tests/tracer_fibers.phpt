@@ -1,5 +1,5 @@
 --TEST--
-What runs in a fiber is below whoever resumed it, and no time passes for a fiber that is suspended
+Functions in a fiber are below the function that resumed it, and a suspended fiber accumulates no time
 --INI--
 strobe.instrument=1
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Trace::start() leaves out what `exclude` names, and all that `include` does not: calls of what is left hang below the next caller, no time is lost
+Strobe\Trace::start() leaves out functions in `exclude` and those not in `include`: remaining calls move below the next caller, and no time is lost
 --INI--
 strobe.instrument=1
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A trace that begins late sees functions that were called before, each of its calls once, however often it is started
+A trace started late records functions that were called before, and each of its calls once, however often it is started
 --INI--
 strobe.instrument=1
 --FILE--

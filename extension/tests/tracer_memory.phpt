@@ -1,5 +1,5 @@
 --TEST--
-Memory, its peak and allocations are those of the call and what it calls
+Memory, peak memory and allocations include those of a call's callees
 --INI--
 strobe.instrument=1
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-Code that PHP frees and whose memory it takes again is never taken for other code, and is not kept for ever
+Freed and reused code is never confused with other code, and is not kept forever
 --INI--
 strobe.instrument=1
 opcache.enable_cli=0

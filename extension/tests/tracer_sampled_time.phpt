@@ -1,5 +1,5 @@
 --TEST--
-Exact counts with sampled time: calls are all there, time is where it was spent, and no call reads a clock
+Exact counts with sampled time: all calls are counted, time is attributed where it was spent, and no call reads a clock
 --INI--
 strobe.instrument=1
 --FILE--

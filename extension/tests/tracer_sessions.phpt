@@ -1,5 +1,5 @@
 --TEST--
-Several traces may be open at once, opened and stopped in any order, and each sees what belongs to it
+Several traces can be open at the same time, started and stopped in any order, each with its own calls
 --INI--
 strobe.instrument=1
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Time is elapsed time, CPU time is that of the thread, the difference is time off the CPU, and sums are right
+Wall time is elapsed time, CPU time is that of the thread, off-CPU time is the difference, and sums are correct
 --INI--
 strobe.instrument=1
 --FILE--

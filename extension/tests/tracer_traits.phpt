@@ -1,5 +1,5 @@
 --TEST--
-A trait's method is another function in each class that uses it: in traces and in xhprof's arrays
+A trait's method is a separate function in each class that uses it, in traces and xhprof arrays
 --INI--
 strobe.compat=xhprof
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-The trigger secret with php-cgi, .user.ini and wrong settings; a command line asks for nothing
+The trigger secret with php-cgi, .user.ini and invalid settings; the environment of a command line is ignored
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-The trigger secret of an FPM pool: set in the pool, hidden in its workers, good for all their requests
+The trigger secret of an FPM pool: set in the pool, hidden in its workers, valid for all their requests
 --EXTENSIONS--
 sockets
 --SKIPIF--

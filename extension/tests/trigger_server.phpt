@@ -1,5 +1,5 @@
 --TEST--
-The trigger secret on the built-in server: header, cookie and query trace one request; nothing else does
+The trigger secret on the built-in server: header, cookie and query each trace one request; nothing else does
 --EXTENSIONS--
 sockets
 --FILE--

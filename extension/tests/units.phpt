@@ -1,5 +1,5 @@
 --TEST--
-Strobe\Unit: labels, sampling and traces of jobs in one request; nested, failing, forgotten, left open
+Strobe\Unit: labels, sampling and traces of jobs in one request; nested, failed, abandoned and unfinished units
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A unit that is begun in a fiber is that fiber's: labels, samples and the trace; a fiber that is started in a unit is in it
+A unit started in a fiber belongs to that fiber: labels, samples and the trace; a fiber started in a unit belongs to the unit
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-What a fiber has begun outlives the unit that it was started in: it keeps its own labels, attributes and trace, and loses those of the unit
+A fiber that outlives its unit keeps its own labels, attributes and trace, and loses those of the unit
 --EXTENSIONS--
 sockets
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A program cannot tell that it is sampled: no interrupted call, no signal, no random number, no descriptor, no output
+Sampling is invisible to a program: no interrupted call, no signal, no random number, no descriptor, no output
 --EXTENSIONS--
 sockets
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-uprofiler: load::, run_init:: and eval:: entries; closures with file and lines; where a function is defined
+uprofiler: load::, run_init:: and eval:: entries; closures with file and lines; definitions of functions
 --INI--
 strobe.compat=uprofiler
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-uprofiler's sampling mode: a sample each tenth of a second, at the time that its key says
+uprofiler's sampling mode: one sample each tenth of a second, at the time given by its key
 --INI--
 strobe.compat=uprofiler
 strobe.instrument=0

@@ -1,5 +1,5 @@
 --TEST--
-uprofiler: what its functions return and say, when started, started twice, and not running
+uprofiler: return values and warnings of its functions when started, started twice, and not running
 --INI--
 strobe.compat=uprofiler
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Samples of a program that works for moments and waits between belong to what works as long as it does, and with the clock "cpu" to nothing else
+Samples of a program that alternates between short work and waits belong to the running function in proportion to its time; with the clock "cpu" waits have none
 --EXTENSIONS--
 sockets
 --SKIPIF--

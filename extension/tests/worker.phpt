@@ -1,5 +1,5 @@
 --TEST--
-FrankenPHP's workers: the boot and each request are work of their own, what lies between is none; with and without the call observer
+FrankenPHP workers: boot and each request are separate units, the time between them belongs to none; with and without the call observer
 --EXTENSIONS--
 sockets
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-xhprof: a recursion of any depth is traced and exported in a time that grows with its depth only
+xhprof: recursion of any depth is traced and exported in linear time
 --INI--
 strobe.compat=xhprof,tideways_xhprof
 memory_limit=1G

@@ -1,5 +1,5 @@
 --TEST--
-xhprof: exceptions, generators, fibers, exit and a fatal error leave calls where they belong
+xhprof: calls ended by exceptions, generators, fibers, exit and fatal errors are attributed correctly
 --INI--
 strobe.compat=xhprof
 --FILE--

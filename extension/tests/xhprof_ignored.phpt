@@ -1,5 +1,5 @@
 --TEST--
-xhprof: ignored functions are transparent, whether they are internal, recursive, methods or closures; main() is never ignored
+xhprof: ignored functions are transparent, whether internal, recursive, methods or closures; main() is never ignored
 --INI--
 strobe.compat=xhprof
 --FILE--

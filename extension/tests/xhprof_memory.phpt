@@ -1,5 +1,5 @@
 --TEST--
-xhprof: what ran when memory_limit was reached is in the array that a shutdown function gets
+xhprof: functions running when memory_limit was reached are in the array returned in a shutdown function
 --INI--
 strobe.compat=xhprof
 memory_limit=48M

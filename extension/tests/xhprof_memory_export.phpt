@@ -1,5 +1,5 @@
 --TEST--
-xhprof: memory_limit that is reached while the array is made ends the request and leaves everything in order
+xhprof: reaching memory_limit during the export ends the request and leaves the state consistent
 --INI--
 strobe.compat=xhprof
 memory_limit=40M

@@ -1,5 +1,5 @@
 --TEST--
-xhprof family: random trees of calls, with ignored functions, give what counting by hand gives
+xhprof family: random call trees with ignored functions match a reference count
 --INI--
 strobe.compat=tideways_xhprof,xhprof,uprofiler
 --FILE--

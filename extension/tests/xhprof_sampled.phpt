@@ -1,5 +1,5 @@
 --TEST--
-xhprof's sampling mode: one entry per interval on the grid of time, the stack as text; needs no call observer
+xhprof's sampling mode: one entry per interval on the time grid, the stack as text; needs no call observer
 --INI--
 strobe.compat=xhprof
 strobe.instrument=0

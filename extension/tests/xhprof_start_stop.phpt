@@ -1,5 +1,5 @@
 --TEST--
-xhprof: started late, started and stopped inside functions, started twice; what is open is closed; nothing is left over
+xhprof: started late, started and stopped inside functions, started twice; open calls are closed, and no state is left over
 --INI--
 strobe.compat=xhprof
 --FILE--

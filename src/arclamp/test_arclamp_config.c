@@ -36,7 +36,7 @@ static const char *source_of(const char *text)
 	return config.source_url ? config.source_url : config.source_problem;
 }
 
-TEST(a_usual_file_is_read)
+TEST(a_typical_file_is_read)
 {
 	CHECK(!make("base_path: /var/lib/traces/\n"
 		    "logs:\n"
@@ -67,7 +67,7 @@ TEST(a_usual_file_is_read)
 	CHECK_INT(config.warning_count, 0);
 }
 
-TEST(defaults_are_what_client_and_server_need)
+TEST(defaults_match_those_of_client_and_server)
 {
 	CHECK_STR(source_of(LOGS "redis: {host: r}\n"), "redis://r:6379?channel=excimer,arclamp");
 	CHECK_STR(config.logs.base, "/srv/arclamp/logs");
@@ -77,7 +77,7 @@ TEST(defaults_are_what_client_and_server_need)
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: x\n"), "redis://localhost:6379?channel=x");
 }
 
-TEST(options_of_redis_become_a_url_that_is_read_the_same)
+TEST(redis_options_become_an_equivalent_url)
 {
 	struct redis_url u;
 
@@ -101,7 +101,7 @@ TEST(options_of_redis_become_a_url_that_is_read_the_same)
 	redis_url_done(&u);
 }
 
-TEST(several_channels_are_a_list_or_have_commas_between_them)
+TEST(channels_are_a_list_or_separated_by_commas)
 {
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: [a, b]\n"), "redis://localhost:6379?channel=a,b");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: a,b\n"), "redis://localhost:6379?channel=a,b");
@@ -114,7 +114,7 @@ TEST(several_channels_are_a_list_or_have_commas_between_them)
 	CHECK(!config.channels);
 }
 
-TEST(a_unix_socket_takes_the_place_of_host_and_port)
+TEST(a_unix_socket_replaces_host_and_port)
 {
 	CHECK_STR(source_of(LOGS "redis: {host: r, port: 1, unix_socket_path: /run/redis/a b.sock, db: 2, "
 			    "password: x}\n"
@@ -123,7 +123,7 @@ TEST(a_unix_socket_takes_the_place_of_host_and_port)
 		  "redis://r:6379?channel=c");
 }
 
-TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
+TEST(redundant_options_are_accepted_silently_and_unknown_ones_are_named)
 {
 	CHECK(!make(LOGS "redis: {host: r, socket_timeout: 5, socket_keepalive: true, ssl: false, ssl_certfile: x, "
 			 "health_check_interval: 30, decode_responses: no, tint: blue}\nredis_channel: c\ntaste: 1\n"));
@@ -134,7 +134,7 @@ TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
 	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: tint' is unknown and was ignored");
 }
 
-TEST(a_redis_with_tls_is_verified_as_redis_py_does)
+TEST(redis_over_tls_is_verified_as_by_redis_py)
 {
 	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\nredis_channel: c\n"), "rediss://r:6379?channel=c");
 	CHECK_STR(source_of(LOGS "redis: {host: r, port: 1, db: 2, password: x, ssl: true, ssl_ca_certs: /a b.pem, "
@@ -172,7 +172,7 @@ TEST(unusable_redis_settings_matter_only_without_another_source)
 		  "give a name");
 }
 
-TEST(groups_that_make_no_files_are_refused_with_their_line)
+TEST(incomplete_groups_are_rejected_with_their_line)
 {
 	CHECK_STR(error_of("redis: {}\n"), "a.yaml:1: missing 'logs', the list of log groups to write");
 	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; use 1 to 16");

@@ -102,7 +102,7 @@ TEST(series_have_the_names_and_labels_of_arc_lamp)
 	done();
 }
 
-TEST(without_a_temporary_file_its_time_is_now_and_pictures_need_not_be_there)
+TEST(without_temporary_files_their_time_is_now_and_pictures_are_optional)
 {
 	make();
 	CHECK_STR(metrics("/tmp/strobe-is-not-here"),

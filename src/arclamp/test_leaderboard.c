@@ -57,14 +57,14 @@ TEST(each_stack_counts_for_its_deepest_name_with_a_capital_letter)
 		  "Cart::add 3, Tax::of 2; passed 5, unmatched 0");
 }
 
-TEST(names_that_are_as_many_are_in_their_order)
+TEST(ties_are_sorted_by_name)
 {
 	const struct leaderboard_options o = { 0 };
 
 	CHECK_STR(board(LINES("x;B 1", "x;A 1", "x;AA 1", "x;C 2"), &o), "C 2, A 1, AA 1, B 1; passed 0, unmatched 0");
 }
 
-TEST(patterns_are_passed_over_and_lowercase_can_be_kept)
+TEST(patterns_are_skipped_and_lowercase_can_be_kept)
 {
 	const char *const skip[] = { "Database*", "*Cache" };
 	const struct leaderboard_options o = { .skip = skip, .skip_count = 2 }, keep = { .keep_lowercase = true };
@@ -74,7 +74,7 @@ TEST(patterns_are_passed_over_and_lowercase_can_be_kept)
 	CHECK_STR(board(lines, &keep), "f 4, MyCache::x 2, MyCache 1; passed 0, unmatched 0");
 }
 
-TEST(versions_of_mediawiki_are_one_name)
+TEST(versions_of_mediawiki_are_merged_into_one_name)
 {
 	const struct leaderboard_options o = { .keep_lowercase = true };
 

@@ -29,7 +29,7 @@ static void sorted(const char *const *lines, size_t memory, struct buf *out)
 static const char *const lines[] = { "b;c 1", "a 1", "", "b 2", "a 1", "b;c 1", "B 1", "\xff 1", "a", "b;c 1", NULL };
 static const char in_order[] = "\nB 1\na\na 1\na 1\nb 2\nb;c 1\nb;c 1\nb;c 1\n\xff 1\n";
 
-TEST(lines_are_sorted_by_bytes_and_equal_ones_stay)
+TEST(lines_are_sorted_bytewise_and_duplicates_are_kept)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
@@ -38,7 +38,7 @@ TEST(lines_are_sorted_by_bytes_and_equal_ones_stay)
 	CHECK_STR(b.data, in_order);
 }
 
-TEST(runs_in_files_give_the_same)
+TEST(sorting_through_files_gives_the_same_order)
 {
 	_cleanup_(buf_done) struct buf one = { 0 }, three = { 0 };
 
@@ -50,7 +50,7 @@ TEST(runs_in_files_give_the_same)
 	CHECK_STR(three.data, in_order);
 }
 
-TEST(nothing_is_nothing)
+TEST(empty_input_gives_empty_output)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	const char *const none[] = { NULL };
@@ -60,7 +60,7 @@ TEST(nothing_is_nothing)
 	CHECK_INT(b.size, 0);
 }
 
-TEST(more_runs_than_there_may_be_is_an_error)
+TEST(too_many_sorted_runs_are_an_error)
 {
 	_cleanup_(fd_closep) int dir = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct line_sort s;

@@ -52,7 +52,7 @@ TEST(times_are_written_as_strftime_does_in_utc)
 	CHECK_STR(made("%Y", 0), "1970");
 }
 
-TEST(a_format_that_makes_no_plain_name_is_refused)
+TEST(a_format_that_yields_no_plain_file_name_is_rejected)
 {
 	CHECK_STR(made("%Y/%m", AT), "its names contain '/', but a log is one file in the directory of its "
 				     "period; use - or _ instead");
@@ -67,7 +67,7 @@ TEST(a_format_that_makes_no_plain_name_is_refused)
 	CHECK_STR(made("%c%c%c%c%c", AT), "its names are longer than 100 bytes; shorten it");
 }
 
-TEST(only_names_that_the_format_could_have_made_have_a_tag)
+TEST(only_names_that_match_the_format_have_a_tag)
 {
 	CHECK_STR(tags("%Y-%m-%d_%H", "2026-11-21_18.index.log"), "index");
 	CHECK_STR(tags("%Y-%m-%d_%H", "2026-11-21_18.index.log.gz"), "index");
@@ -92,7 +92,7 @@ TEST(only_names_that_the_format_could_have_made_have_a_tag)
 		  "x");
 }
 
-TEST(each_name_that_is_made_is_taken_for_ours)
+TEST(each_generated_name_is_recognized)
 {
 	static const char *const formats[] = { "%Y-%m-%d_%H", "%F", "%c", "%-d.%-m.%Y", "%A, %e. %B %y",
 					       "%_H%k%l %p %P",
@@ -113,7 +113,7 @@ TEST(each_name_that_is_made_is_taken_for_ours)
 	}
 }
 
-TEST(hostile_tags_are_not_fit)
+TEST(hostile_tags_are_rejected)
 {
 	char many[65];
 

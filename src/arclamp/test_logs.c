@@ -105,7 +105,7 @@ static void touch(const char *name, int64_t age_hours)
 	free(path);
 }
 
-TEST(a_line_goes_to_all_and_to_its_entry_point_of_each_group)
+TEST(a_line_goes_to_all_and_to_its_entry_point_in_each_group)
 {
 	begin_usual();
 	write_line("/srv/w/index.php;main;Parser::parse 1", FIXTURE_TIME);
@@ -203,7 +203,7 @@ static void write_entries(int first, int count)
 	CHECK(!logs_last_error(logs, text, sizeof(text)));
 }
 
-TEST(files_that_are_kept_open_make_room_where_no_descriptor_is_left)
+TEST(open_files_are_closed_when_descriptors_run_out)
 {
 	struct logs_group one[] = { { "daily", "%Y-%m-%d", NULL, 1, 1 } };
 	struct rlimit all, few = { 128, 128 };
@@ -266,7 +266,7 @@ TEST(at_most_a_thousand_entry_points_have_files)
 	end();
 }
 
-TEST(every_so_many_th_line_of_a_group_is_written)
+TEST(every_nth_line_of_a_group_is_written)
 {
 	struct logs_group both[] = { { "hourly", "%Y-%m-%d_%H", NULL, 5, 3 }, { "daily", "%Y-%m-%d", NULL, 5, 1 } };
 	char line[32];
@@ -303,7 +303,7 @@ TEST(messages_are_written_as_folded_lines)
 }
 
 /* Readers of these logs expect one line per stack and second. */
-TEST(lines_that_ran_make_no_lines)
+TEST(executed_lines_add_no_lines)
 {
 	struct open_batch *b = batch();
 	struct profile *p;
@@ -321,7 +321,7 @@ TEST(lines_that_ran_make_no_lines)
 	end();
 }
 
-TEST(a_group_may_want_one_channel_only)
+TEST(a_group_can_be_limited_to_one_channel)
 {
 	struct logs_group three[] = { { "hourly", "%Y-%m-%d_%H", "excimer", 5, 1 },
 		{ "hourly", "%Y-%m-%d_%H.excimer-wall", "excimer-wall", 5, 1 }, { "daily", "%F", NULL, 5, 1 } };
@@ -364,7 +364,7 @@ TEST(retention_counts_files_of_one_tag_and_leaves_neighbors_alone)
 	end();
 }
 
-TEST(retention_never_removes_what_the_batch_goes_to)
+TEST(retention_never_removes_files_the_current_batch_is_written_to)
 {
 	struct logs_group one[] = { { "hourly", "%Y-%m-%d_%H", NULL, 0, 1 } };
 	struct open_batch *b = batch();
@@ -398,7 +398,7 @@ TEST(a_redelivered_batch_is_written_once)
 	end();
 }
 
-TEST(ids_outlive_the_renewal_of_their_file)
+TEST(batch_ids_survive_the_rewriting_of_their_file)
 {
 	struct logs_group one[] = { { "daily", "%F", NULL, 1, 1 } };
 	uint64_t first = last_id + 1;
@@ -425,7 +425,7 @@ TEST(ids_outlive_the_renewal_of_their_file)
 	end();
 }
 
-TEST(files_that_others_move_remove_or_truncate_are_reopened)
+TEST(files_moved_removed_or_truncated_by_others_are_reopened)
 {
 	char *from, *to;
 
@@ -479,7 +479,7 @@ TEST(anything_but_a_regular_file_is_an_error_that_names_it_and_never_blocks)
 	end();
 }
 
-TEST(two_processes_do_not_write_to_one_tree)
+TEST(two_processes_cannot_write_to_one_tree)
 {
 	struct logs_group one[] = { { "daily", "%F", NULL, 1, 1 } };
 	const struct logs_options o = { 0 };
@@ -494,7 +494,7 @@ TEST(two_processes_do_not_write_to_one_tree)
 	end();
 }
 
-TEST(options_that_cannot_be_right_are_refused)
+TEST(invalid_options_are_rejected)
 {
 	struct logs_group twice[] = { { "daily", "%F", NULL, 1, 1 }, { "daily", "%F", "wall", 1, 1 } };
 	struct logs_options o;

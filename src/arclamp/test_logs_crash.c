@@ -118,14 +118,14 @@ static void kill_many(char *base, int kills, unsigned max_us)
 }
 
 /* On a disk, most are killed while waiting for it; in memory, between any two system calls. */
-TEST(a_process_killed_at_any_point_leaves_each_batch_once)
+TEST(a_process_killed_at_any_point_writes_each_batch_once)
 {
 	kill_many(fixture_directory(), 20, 6000);
 	kill_many(fixture_fast_directory(), 100, 1500);
 }
 
 /* With each limit the first batches succeed, then one fails in the middle of some file. */
-TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
+TEST(a_batch_is_rolled_back_completely_when_a_file_cannot_grow)
 {
 	char *base = fixture_fast_directory(), *model = fixture_fast_directory();
 	struct logs *l = open_logs(base), *expected = open_logs(model);
@@ -213,7 +213,7 @@ static int fill_disk(const char *base, const char *model)
 	return test_failures > 0;
 }
 
-TEST(a_full_disk_keeps_batches_waiting_and_doubles_none)
+TEST(batches_wait_on_a_full_disk_and_none_is_written_twice)
 {
 	char *base = fixture_directory(), *model = fixture_fast_directory();
 	int status = 0;

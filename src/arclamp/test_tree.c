@@ -25,7 +25,7 @@ static const char *parts(const char *name)
 	return out;
 }
 
-TEST(names_of_logs_are_taken_apart)
+TEST(names_of_logs_are_parsed)
 {
 	CHECK_STR(parts("2026-11-20.all.log"), "log 2026-11-20||all");
 	CHECK_STR(parts("2026-11-20_07.index.log.gz"), "log 2026-11-20_07||index gz");
@@ -37,7 +37,7 @@ TEST(names_of_logs_are_taken_apart)
 	CHECK_STR(parts("2026-11-20.all.log.gz.tmp"), "tmp 2026-11-20||all gz");
 }
 
-TEST(names_of_pictures_are_taken_apart)
+TEST(names_of_pictures_are_parsed)
 {
 	CHECK_STR(parts("2026-11-20.all.svgz"), "picture 2026-11-20||all");
 	CHECK_STR(parts("2026-11-20.excimer.all.reversed.svgz"), "picture 2026-11-20|excimer|all reversed");
@@ -46,7 +46,7 @@ TEST(names_of_pictures_are_taken_apart)
 	CHECK_STR(parts("2026-11-20.all.fn-Edit.reversed.svgz.tmp"), "tmp 2026-11-20||all fn Edit reversed");
 }
 
-TEST(other_names_are_none)
+TEST(other_names_are_rejected)
 {
 	static const char *const others[] = {
 		"", ".", "log", ".log", "all.log", "2026-11-20..log", ".2026.all.log", "2026-11-20.all",
@@ -120,7 +120,7 @@ TEST(a_tree_is_listed_by_period_and_name_and_links_are_not_followed)
 	remove_base();
 }
 
-TEST(a_log_and_its_packed_forms_stand_together)
+TEST(a_log_and_its_compressed_forms_are_adjacent)
 {
 	struct tree t;
 	size_t first;
@@ -148,7 +148,7 @@ TEST(a_log_and_its_packed_forms_stand_together)
 	remove_base();
 }
 
-TEST(a_tree_that_is_not_there_is_a_sentence)
+TEST(a_missing_tree_is_an_error)
 {
 	struct err err = { 0 };
 	struct tree t;
@@ -158,7 +158,7 @@ TEST(a_tree_that_is_not_there_is_a_sentence)
 	tree_done(&t);
 }
 
-TEST(neither_a_removed_file_nor_a_link_in_its_place_is_opened)
+TEST(removed_files_and_links_in_their_place_are_not_opened)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct tree t;
@@ -185,7 +185,7 @@ static void pictures_base_is(const char *logs, const char *wanted)
 		CHECK(!got);
 }
 
-TEST(pictures_lie_beside_logs)
+TEST(pictures_are_stored_beside_logs)
 {
 	pictures_base_is("/srv/arclamp/logs", "/srv/arclamp/svgs");
 	pictures_base_is("/srv/arclamp/logs/", "/srv/arclamp/svgs/");

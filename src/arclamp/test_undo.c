@@ -75,7 +75,7 @@ static void write_half(void)
 	put("daily/new.log", "torn");
 }
 
-TEST(a_batch_that_did_not_end_is_rolled_back_and_one_that_ended_is_not)
+TEST(unfinished_batches_are_rolled_back_and_finished_ones_are_kept)
 {
 	begin();
 	begin_batch(7);
@@ -97,7 +97,7 @@ TEST(a_batch_that_did_not_end_is_rolled_back_and_one_that_ended_is_not)
 	end();
 }
 
-TEST(what_others_did_meanwhile_stays)
+TEST(changes_made_meanwhile_by_others_are_kept)
 {
 	begin();
 	begin_batch(1);
@@ -113,7 +113,7 @@ TEST(what_others_did_meanwhile_stays)
 }
 
 /* Simulates a crash that truncated the file, and a disk that flipped a bit. */
-TEST(records_that_are_cut_off_or_damaged_are_no_records)
+TEST(truncated_and_damaged_records_are_ignored)
 {
 	char *path, *whole;
 	size_t size;
@@ -147,7 +147,7 @@ TEST(records_that_are_cut_off_or_damaged_are_no_records)
 	end();
 }
 
-TEST(no_record_leads_out_of_the_tree)
+TEST(records_with_paths_outside_the_tree_are_ignored)
 {
 	static const char *const paths[] = { "../outside", "/tmp/x", "daily/../../outside", "daily/.hidden",
 					     ".strobe/lock", "x",
@@ -178,7 +178,7 @@ static void run_batch(uint64_t id, const struct undo_file *files, size_t count)
 	CHECK(!undo_end(undo, &problem));
 }
 
-TEST(ids_stay_until_they_are_old_and_cannot_come_again)
+TEST(ids_are_kept_until_they_are_old_and_not_pending)
 {
 	const uint64_t open[] = { 3, UNDO_IDS };
 
@@ -196,7 +196,7 @@ TEST(ids_stay_until_they_are_old_and_cannot_come_again)
 }
 
 /* Records of 500 files each make it grow to its limit. */
-TEST(a_renewed_file_has_the_ids_that_are_kept)
+TEST(a_rewritten_file_contains_the_kept_ids)
 {
 	struct undo_file files[500];
 	const uint64_t open[] = { 3 };

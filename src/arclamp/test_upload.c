@@ -53,7 +53,7 @@ TEST(the_exit_code_is_reported)
 	CHECK_STR(run("sh -c 'kill -9 $$' {}", 10, "f"), "'sh' was killed by signal 9 for f");
 }
 
-TEST(the_path_takes_the_place_of_the_braces_or_comes_last)
+TEST(the_path_replaces_the_braces_or_is_appended)
 {
 	CHECK_STR(run("test {} = 'a b;c'", 10, "a b;c"), "fine");
 	CHECK_STR(run("test x{}y{} = xfyf", 10, "f"), "fine");

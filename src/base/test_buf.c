@@ -59,7 +59,7 @@ TEST(bytes_are_appended_and_always_end_with_a_nul)
 	CHECK(!memcmp(b.data + 10000, "x\0yend", 7));
 }
 
-TEST(printf_fits_in_any_room)
+TEST(printf_output_of_any_length_fits)
 {
 	char text[300];
 
@@ -78,7 +78,7 @@ TEST(printf_fits_in_any_room)
 	}
 }
 
-TEST(bytes_above_the_limit_are_left_out_and_so_is_all_that_follows)
+TEST(bytes_above_the_limit_and_all_later_ones_are_dropped)
 {
 	struct buf l;
 
@@ -102,7 +102,7 @@ TEST(bytes_above_the_limit_are_left_out_and_so_is_all_that_follows)
 	buf_done(&l);
 }
 
-TEST(reserved_room_may_stay_unused)
+TEST(reserved_space_may_stay_unused)
 {
 	struct buf r;
 	char *room;
@@ -120,7 +120,7 @@ TEST(reserved_room_may_stay_unused)
 	buf_done(&r);
 }
 
-TEST(taking_leaves_an_empty_buffer)
+TEST(taking_the_bytes_leaves_an_empty_buffer)
 {
 	struct buf t;
 	size_t n = 99;
@@ -142,7 +142,7 @@ TEST(taking_leaves_an_empty_buffer)
 	buf_done(&t);
 }
 
-TEST(whole_numbers_are_those_of_printf)
+TEST(whole_numbers_are_written_like_printf)
 {
 	uint64_t numbers[200];
 	size_t n = 0;
@@ -170,7 +170,7 @@ TEST(whole_numbers_are_those_of_printf)
 	}
 }
 
-TEST(large_numbers_are_grouped_by_three)
+TEST(digits_of_large_numbers_are_grouped_by_three)
 {
 	static const struct {
 		int64_t v;
@@ -188,7 +188,7 @@ TEST(large_numbers_are_grouped_by_three)
 	}
 }
 
-TEST(fixed_numbers_are_those_of_printf_at_the_edges)
+TEST(fixed_point_numbers_match_printf_at_the_edges)
 {
 	static const double edges[] = {
 		0.0, -0.0, 0.5, 1.5, 2.5, 0.05, 0.15, 0.25, 0.35, 0.45, 1.005, 2.675, 1.115, 0.125, 0.375, 0.9999999,
@@ -205,7 +205,7 @@ TEST(fixed_numbers_are_those_of_printf_at_the_edges)
 	CHECK_STR(fixed(fabs(NAN), 2), "nan");
 }
 
-TEST(fixed_numbers_are_those_of_printf_at_random)
+TEST(fixed_point_numbers_match_printf_at_random)
 {
 	for (int i = 0; i < 300000; i++) {
 		uint64_t r = next_random();
@@ -237,7 +237,7 @@ TEST(a_varint_has_seven_bits_per_byte)
 	}
 }
 
-TEST(an_array_grows_and_keeps_what_it_has)
+TEST(an_array_grows_and_keeps_its_items)
 {
 	int *list = NULL;
 	size_t capacity = 0;
@@ -302,7 +302,7 @@ static struct pieces drain_into(struct buf *out, size_t most)
 	return (struct pieces){ { take_piece, forget_pieces }, .most = most };
 }
 
-TEST(a_buffer_with_a_drain_holds_only_a_piece_of_what_is_written)
+TEST(a_buffer_with_a_drain_holds_only_a_part_of_its_output)
 {
 	struct buf out, all;
 	struct pieces p = drain_into(&out, SIZE_MAX);
@@ -324,7 +324,7 @@ TEST(a_buffer_with_a_drain_holds_only_a_piece_of_what_is_written)
 	buf_done(&p.taken);
 }
 
-TEST(a_drain_that_takes_no_more_is_an_overflow_and_reset_forgets_what_it_took)
+TEST(a_failing_drain_is_an_overflow_and_reset_clears_drained_output)
 {
 	struct buf out;
 	struct pieces p = drain_into(&out, 3 * BUF_DRAIN);

@@ -40,7 +40,7 @@ static void *fork_confined(void *ret_megabytes)
 	return NULL;
 }
 
-TEST(a_process_forked_by_a_thread_has_the_memory_that_it_was_given_and_no_more)
+TEST(a_process_forked_by_a_thread_is_confined_to_its_memory_limit)
 {
 	pthread_t thread;
 	int megabytes = 0;

@@ -19,7 +19,7 @@ static const char *plain(const char *name)
 	return text;
 }
 
-TEST(names_of_rust_are_read)
+TEST(rust_names_are_demangled)
 {
 	CHECK_STR(plain("_ZN5myapp4main17h0123456789abcdefE"), "myapp::main");
 	CHECK_STR(plain("_ZN48_$LT$Foo$u20$as$u20$core..fmt..Debug$C$$RF$A$GT$3fmt17h0123456789abcdefE"),
@@ -32,13 +32,13 @@ TEST(names_of_rust_are_read)
 	CHECK_STR(plain("_RINvNtC3std3mem8align_ofjdE"), "std::mem::align_of::<usize, f64>");
 }
 
-TEST(names_that_compilers_wrote_are_what_their_own_library_makes_of_them)
+TEST(names_written_by_compilers_are_demangled_as_by_their_own_library)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rust_names); i++)
 		CHECK_STR(plain(rust_names[i].symbol), rust_names[i].name);
 }
 
-TEST(other_names_stay)
+TEST(other_names_are_left_unchanged)
 {
 	CHECK_STR(plain("main"), "as it is");
 	CHECK_STR(plain("std::x<int>::h0123456789abcde"), "as it is");
@@ -51,7 +51,7 @@ TEST(other_names_stay)
 	CHECK_STR(plain(""), "as it is");
 }
 
-TEST(names_of_cpp_are_read_where_its_library_is)
+TEST(cpp_names_are_demangled_where_the_cpp_library_is_present)
 {
 	const char *name = plain("_ZNSt6vectorIiSaIiEE9push_backEOi");
 

@@ -2,7 +2,7 @@
 #include "err.h"
 #include "test.h"
 
-TEST(an_error_is_a_code_and_a_sentence)
+TEST(an_error_is_a_code_and_a_message)
 {
 	struct err err;
 
@@ -14,7 +14,7 @@ TEST(an_error_is_a_code_and_a_sentence)
 	CHECK(err_prefix(NULL, "nobody hears") < 0);
 }
 
-TEST(a_long_error_is_cut_between_characters)
+TEST(a_long_error_is_truncated_between_characters)
 {
 	struct err err;
 	char name[3000];
@@ -42,14 +42,14 @@ static const char *sentence(const char *quoted)
 	return err.text;
 }
 
-TEST(nothing_that_is_quoted_steers_a_terminal)
+TEST(quoted_text_cannot_control_the_terminal)
 {
 	CHECK_STR(sentence("\033]0;x\007\033[31mred"), "line 1 is odd: '\ufffd]0;x\ufffd\ufffd[31mred'");
 	CHECK_STR(sentence("a\nb\tc\xc2\x9b"), "line 1 is odd: 'a b c\ufffd'");
 	CHECK_STR(sentence("Größe \xff"), "line 1 is odd: 'Größe \ufffd'");
 }
 
-TEST(what_is_put_before_does_not_either)
+TEST(prefixes_of_errors_cannot_control_the_terminal)
 {
 	struct err err = { 0 };
 
@@ -58,7 +58,7 @@ TEST(what_is_put_before_does_not_either)
 	CHECK_STR(err.text, "cannot read '\ufffd[2J': it is odd");
 }
 
-TEST(a_sentence_that_is_too_long_ends_with_a_whole_character)
+TEST(an_overlong_message_ends_with_a_whole_character)
 {
 	char quoted[3000];
 	struct err err;

@@ -37,7 +37,7 @@ static unsigned mode_of(const char *p)
 	return lstat(p, &st) == 0 ? (unsigned)st.st_mode & 07777 : 0;
 }
 
-TEST(what_was_written_is_read_and_appended)
+TEST(written_files_can_be_read_and_appended_to)
 {
 	struct buf b;
 
@@ -50,7 +50,7 @@ TEST(what_was_written_is_read_and_appended)
 	buf_done(&b);
 }
 
-TEST(a_file_above_the_limit_is_refused_and_leaves_the_buffer_alone)
+TEST(a_file_above_the_limit_is_rejected_and_leaves_the_buffer_unchanged)
 {
 	struct err err;
 	struct buf b;
@@ -64,7 +64,7 @@ TEST(a_file_above_the_limit_is_refused_and_leaves_the_buffer_alone)
 	buf_done(&b);
 }
 
-TEST(large_files_are_read_whole)
+TEST(large_files_are_read_completely)
 {
 	struct buf b, c;
 
@@ -79,7 +79,7 @@ TEST(large_files_are_read_whole)
 	buf_done(&c);
 }
 
-TEST(a_missing_file_a_directory_and_a_bad_place_are_named)
+TEST(errors_name_missing_files_directories_and_unwritable_paths)
 {
 	struct err err;
 	struct buf b;
@@ -136,7 +136,7 @@ TEST(a_fifo_is_written_to_and_not_replaced)
 	}
 }
 
-TEST(writing_to_a_full_device_says_so)
+TEST(writing_to_a_full_device_is_an_error)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct err err;
@@ -150,7 +150,7 @@ TEST(writing_to_a_full_device_says_so)
 	CHECK(strstr(err.text, "/dev/full"));
 }
 
-TEST(directories_are_made_with_those_above_them)
+TEST(directories_are_created_with_their_parents)
 {
 	struct err err;
 	struct stat st;
@@ -164,7 +164,7 @@ TEST(directories_are_made_with_those_above_them)
 	CHECK_INT(io_make_dirs("/", 0700, &err), 0);
 }
 
-TEST(a_secret_is_what_the_file_holds_without_white_space_at_its_end)
+TEST(a_secret_is_read_without_trailing_white_space)
 {
 	static const struct { const char *text; size_t n; const char *secret; } cases[] = {
 		{ "of a file\n", 10, "of a file" }, { " key\r\n", 6, " key" }, { "key \t\n\n", 7, "key" },
@@ -186,7 +186,7 @@ TEST(a_secret_is_what_the_file_holds_without_white_space_at_its_end)
 	buf_done(&b);
 }
 
-TEST(directories_can_be_made_durable)
+TEST(directories_can_be_synced)
 {
 	struct err err = { 0 };
 

@@ -33,7 +33,7 @@ TEST(commas_stand_between_values_only)
 	buf_done(&b);
 }
 
-TEST(a_value_alone_is_a_document)
+TEST(a_single_value_is_a_document)
 {
 	struct buf b;
 	struct json j;
@@ -45,7 +45,7 @@ TEST(a_value_alone_is_a_document)
 	buf_done(&b);
 }
 
-TEST(doubles_read_back_as_themselves)
+TEST(doubles_survive_a_round_trip)
 {
 	static const double numbers[] = { 0, 0.1, 1.0 / 3, 1e300, 5e-324, 123456789.125, -2.5, 100 };
 	struct buf b;
@@ -69,7 +69,7 @@ TEST(doubles_read_back_as_themselves)
 	buf_done(&b);
 }
 
-TEST(depth_goes_to_its_limit)
+TEST(nesting_is_allowed_up_to_the_limit)
 {
 	struct buf b;
 	struct json j;

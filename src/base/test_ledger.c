@@ -75,7 +75,7 @@ static size_t size_of_file(void)
 	return stat(path, &st) ? 0 : (size_t)st.st_size;
 }
 
-TEST(records_are_read_in_order_also_empty_ones)
+TEST(records_are_read_in_order_including_empty_ones)
 {
 	start();
 	CHECK_INT(append("one"), 0);
@@ -87,7 +87,7 @@ TEST(records_are_read_in_order_also_empty_ones)
 	CHECK_INT(ledger_size(ledger), size_of_file());
 }
 
-TEST(the_bytes_are_those_that_the_header_draws)
+TEST(the_format_matches_the_diagram_in_the_header)
 {
 	static const uint8_t head[] = { 3, 0, 0, 0, 0xa0, 0xe1, 0x1f, 0x32, 0xa7, 0xab, 0x1f, 0x91 };
 	struct buf out;
@@ -99,7 +99,7 @@ TEST(the_bytes_are_those_that_the_header_draws)
 	buf_done(&out);
 }
 
-TEST(a_record_that_was_cut_off_anywhere_takes_none_before_it_along)
+TEST(a_truncated_record_leaves_earlier_ones_readable)
 {
 	size_t whole, end;
 
@@ -120,7 +120,7 @@ TEST(a_record_that_was_cut_off_anywhere_takes_none_before_it_along)
 	CHECK_STR(found.data, "first|second|");
 }
 
-TEST(a_damaged_byte_ends_the_file)
+TEST(reading_ends_at_a_damaged_byte)
 {
 	struct buf bytes;
 	size_t whole;
@@ -142,7 +142,7 @@ TEST(a_damaged_byte_ends_the_file)
 	buf_done(&bytes);
 }
 
-TEST(a_new_file_takes_the_place_of_the_old_one)
+TEST(a_new_file_replaces_the_old_one)
 {
 	struct buf records;
 
@@ -160,7 +160,7 @@ TEST(a_new_file_takes_the_place_of_the_old_one)
 	buf_done(&records);
 }
 
-TEST(the_old_file_stays_when_there_can_be_no_new_one)
+TEST(the_old_file_is_kept_if_the_new_one_cannot_be_created)
 {
 	struct buf records;
 
@@ -197,7 +197,7 @@ TEST(a_partial_write_to_a_full_disk_is_rolled_back)
 	CHECK_STR(found.data, "first|third|");
 }
 
-TEST(a_file_that_is_not_ours_is_not_read)
+TEST(a_file_of_another_format_is_not_read)
 {
 	struct ledger *l = NULL;
 	size_t cut;

@@ -24,7 +24,7 @@ static void *is_held(void *data)
 	return lock_is_held(data) ? data : NULL;
 }
 
-TEST(another_thread_does_not_hold_it)
+TEST(a_lock_is_not_held_by_other_threads)
 {
 	struct lock l;
 	pthread_t thread;
@@ -56,7 +56,7 @@ static void *take(void *data)
 	return NULL;
 }
 
-TEST(a_lock_is_others_while_it_waits_and_held_again_afterwards)
+TEST(waiting_releases_the_lock_to_others_and_takes_it_again)
 {
 	struct shared s = { LOCK_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
 	pthread_t thread;
@@ -71,7 +71,7 @@ TEST(a_lock_is_others_while_it_waits_and_held_again_afterwards)
 	lock_done(&s.lock);
 }
 
-TEST(waiting_ends_at_the_time_that_was_given)
+TEST(waiting_ends_at_the_deadline)
 {
 	struct shared s = { LOCK_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
 	struct timespec now;
@@ -106,12 +106,12 @@ static void take_twice(struct lock *l)
 	lock_take(l);
 }
 
-TEST(taking_a_lock_twice_ends_instead_of_waiting_forever)
+TEST(taking_a_lock_twice_aborts_instead_of_deadlocking)
 {
 	CHECK_INT(signal_of(take_twice), SIGABRT);
 }
 
-TEST(releasing_a_lock_that_is_not_held_is_noticed)
+TEST(releasing_a_lock_that_is_not_held_aborts)
 {
 	CHECK_INT(signal_of(lock_release), SIGABRT);
 }

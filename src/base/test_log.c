@@ -32,7 +32,7 @@ static void all_levels(void)
 	log_debug("details");
 }
 
-TEST(lines_have_a_prefix_and_details_are_left_out)
+TEST(lines_have_a_prefix_and_the_level_selects_them)
 {
 	unsetenv("JOURNAL_STREAM");
 	log_set_level(2);
@@ -43,7 +43,7 @@ TEST(lines_have_a_prefix_and_details_are_left_out)
 	CHECK(strstr(captured(all_levels), "strobe: details\n"));
 }
 
-TEST(the_journal_gets_priorities)
+TEST(messages_to_the_journal_have_priorities)
 {
 	setenv("JOURNAL_STREAM", "8:1234", 1);
 	log_set_level(3);
@@ -58,7 +58,7 @@ static void nasty(void)
 	CHECK_INT(errno, ENOENT);
 }
 
-TEST(what_is_quoted_cannot_add_lines_or_move_the_cursor)
+TEST(quoted_text_cannot_add_lines_or_move_the_cursor)
 {
 	CHECK_STR(captured(nasty), "strobe: two lines \xef\xbf\xbd[2J \xef\xbf\xbd\n");
 }

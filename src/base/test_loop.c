@@ -134,7 +134,7 @@ static void tick(struct watch *w, uint32_t events)
 	}
 }
 
-TEST(a_timer_fires_again_and_again_until_it_is_removed)
+TEST(a_timer_fires_repeatedly_until_it_is_removed)
 {
 	struct timer t = { .watch = { .ready = tick, .fd = -1 } };
 
@@ -148,7 +148,7 @@ TEST(a_timer_fires_again_and_again_until_it_is_removed)
 	loop = loop_free(loop);
 }
 
-TEST(a_closed_descriptor_cannot_be_watched)
+TEST(watching_an_invalid_descriptor_is_an_error)
 {
 	struct watch w = { .ready = tick, .fd = 999999 };
 	struct err err;

@@ -14,7 +14,7 @@ static uint64_t next_random(void)
 	return state ^= state << 17;
 }
 
-TEST(an_empty_map_has_nothing)
+TEST(an_empty_map_contains_no_keys)
 {
 	struct map m;
 
@@ -25,7 +25,7 @@ TEST(an_empty_map_has_nothing)
 }
 
 /* Keys such as packed pairs, addresses and all ones: none may be special. */
-TEST(a_map_remembers_every_key)
+TEST(every_key_added_to_a_map_is_found)
 {
 	enum { N = 100000 };
 	struct map m;
@@ -56,7 +56,7 @@ TEST(a_map_remembers_every_key)
 	map_done(&m);
 }
 
-TEST(a_slot_is_new_once)
+TEST(a_slot_is_empty_only_the_first_time)
 {
 	struct map m;
 	uint32_t *slot;
@@ -70,7 +70,7 @@ TEST(a_slot_is_new_once)
 	map_done(&m);
 }
 
-TEST(equal_bytes_have_one_number_and_different_ones_another)
+TEST(equal_strings_share_a_number_and_different_ones_do_not)
 {
 	struct intern t;
 	char text[40];
@@ -94,7 +94,7 @@ TEST(equal_bytes_have_one_number_and_different_ones_another)
 	intern_done(&t);
 }
 
-TEST(the_hashes_of_all_strings_are_those_of_each)
+TEST(hashing_all_strings_matches_hashing_each)
 {
 	struct intern t;
 	uint32_t hashes[1000];

@@ -70,7 +70,7 @@ TEST(options_have_long_and_short_forms)
 	CHECK_INT(operands, 0);
 }
 
-TEST(short_options_cluster_and_take_their_value_at_once)
+TEST(short_options_can_be_combined_and_followed_directly_by_a_value)
 {
 	CHECK_INT(parse("-rqoout.svg", false), 0);
 	CHECK(reverse && quiet);
@@ -88,7 +88,7 @@ TEST(a_value_may_be_empty_or_hold_an_equals_sign)
 	CHECK_STR(labels.items[1], "c=d");
 }
 
-TEST(operands_stand_anywhere_and_come_first_afterwards)
+TEST(operands_may_stand_anywhere_and_are_moved_to_the_front)
 {
 	CHECK_INT(parse("one -r two - -o x three -- -q --four", false), 0);
 	CHECK_INT(operands, 6);
@@ -115,7 +115,7 @@ TEST(a_command_to_run_keeps_its_own_options)
 	CHECK_STR(words[1], "php");
 }
 
-TEST(a_unique_prefix_is_enough)
+TEST(a_unique_prefix_of_an_option_is_accepted)
 {
 	CHECK_INT(parse("--rev --out=x --wid 3", false), 0);
 	CHECK(reverse);
@@ -126,7 +126,7 @@ TEST(a_unique_prefix_is_enough)
 	CHECK(hidden);
 }
 
-TEST(a_prefix_of_several_names_is_the_one_that_all_of_them_begin_with)
+TEST(an_option_that_is_a_prefix_of_all_matching_names_is_chosen)
 {
 	CHECK_INT(parse("x --wid 7", false), 0);
 	CHECK_INT(width, 7);
@@ -134,7 +134,7 @@ TEST(a_prefix_of_several_names_is_the_one_that_all_of_them_begin_with)
 	CHECK_INT(width, 8);
 }
 
-TEST(a_single_dash_is_enough_where_the_command_says_so)
+TEST(long_options_with_a_single_dash_are_accepted_if_enabled)
 {
 	CHECK(parse("x -title Week", false) < 0);
 	command.single_dash = true;
@@ -149,7 +149,7 @@ TEST(a_single_dash_is_enough_where_the_command_says_so)
 	command.single_dash = false;
 }
 
-TEST(help_is_requested_alone)
+TEST(a_help_option_takes_precedence_over_others)
 {
 	CHECK_INT(parse("--help", false), 1);
 	CHECK_INT(parse("-rh", false), 1);
@@ -157,7 +157,7 @@ TEST(help_is_requested_alone)
 	CHECK_INT(parse("-- --help", false), 0);
 }
 
-TEST(a_mistyped_option_gets_the_nearest_name)
+TEST(a_misspelled_option_gets_a_suggestion)
 {
 	CHECK_INT(parse("--ouput x", false), -EINVAL);
 	CHECK_STR(err.text, "unknown option '--ouput'; did you mean '--output'?");
@@ -171,7 +171,7 @@ TEST(a_mistyped_option_gets_the_nearest_name)
 	CHECK_STR(err.text, "unknown option '-x'");
 }
 
-TEST(other_mistakes_are_named)
+TEST(other_errors_name_the_option)
 {
 	CHECK_INT(parse("-o", false), -EINVAL);
 	CHECK_STR(err.text, "option '-o' needs a value: FILE");
@@ -230,7 +230,7 @@ TEST(an_ambiguous_prefix_names_both)
 	CHECK(b && !a);
 }
 
-TEST(the_nearest_word_is_near)
+TEST(suggestions_are_limited_to_similar_words)
 {
 	static const char *const names[] = { "flamegraph", "collapse", "report", "run", "serve", "status", NULL };
 
@@ -294,7 +294,7 @@ TEST(help_shows_every_option_in_80_columns)
 	buf_done(&b);
 }
 
-TEST(the_man_page_escapes_what_roff_would_read)
+TEST(the_man_page_escapes_roff_syntax)
 {
 	struct buf b;
 

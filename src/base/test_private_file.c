@@ -48,7 +48,7 @@ static void check_victim(void)
 	buf_done(&b);
 }
 
-TEST(a_file_is_readable_by_its_owner_only_for_any_umask)
+TEST(a_file_is_readable_by_its_owner_only_under_any_umask)
 {
 	mode_t mask = umask(0);
 	int fd = -1;
@@ -67,7 +67,7 @@ TEST(a_file_is_readable_by_its_owner_only_for_any_umask)
 	umask(mask);
 }
 
-TEST(a_link_is_not_followed_and_writing_takes_its_place)
+TEST(a_link_is_not_followed_but_replaced)
 {
 	struct err err = { 0 };
 	struct buf b;
@@ -89,7 +89,7 @@ TEST(a_link_is_not_followed_and_writing_takes_its_place)
 	buf_done(&b);
 }
 
-TEST(a_pipe_in_its_place_holds_nothing_up)
+TEST(a_pipe_in_place_of_the_file_does_not_block)
 {
 	struct err err = { 0 };
 	int fd = -1;

@@ -27,7 +27,7 @@ static const char *plain(const char *name)
 	return plain_bytes(name, strlen(name));
 }
 
-TEST(the_examples_of_the_specification)
+TEST(examples_of_the_specification_are_demangled)
 {
 	CHECK_STR(plain("_RNvCskwGfYPst2Cb_3foo16example_function"), "foo::example_function");
 	CHECK_STR(plain("_RNvNvCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
@@ -43,7 +43,7 @@ TEST(the_examples_of_the_specification)
 	CHECK_STR(plain("_RNvC7mycrateu8gdel_5qa"), "mycrate::g\xc3\xb6" "del");
 }
 
-TEST(paths)
+TEST(paths_are_demangled)
 {
 	CHECK_STR(plain("_RNvC6_123foo3bar"), "123foo::bar");
 	CHECK_STR(plain("_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_"), "cc::spawn::{closure#0}::{closure#0}");
@@ -62,7 +62,7 @@ TEST(paths)
 	CHECK_STR(plain("__RNvC3foo3bar"), "foo::bar");
 }
 
-TEST(types)
+TEST(types_are_demangled)
 {
 	CHECK_STR(plain("_RMC0TabcdefE"), "<(i8, bool, char, f64, str, f32)>");
 	CHECK_STR(plain("_RMC0ThijlmnoE"), "<(u8, isize, usize, i32, u32, i128, u128)>");
@@ -78,7 +78,7 @@ TEST(types)
 	CHECK_STR(plain("_RMC0RL0_h"), "none");			/* nothing binds it */
 }
 
-TEST(constants)
+TEST(constants_are_demangled)
 {
 	CHECK_STR(plain("_RINvC3foo3barKj1f_Kb1_Kb0_Kc76_KpE"), "foo::bar::<31, true, false, 'v', _>");
 	CHECK_STR(plain("_RINvC3foo3barKan80_Kx7fffffffffffffff_KsnffE"), "none");
@@ -97,7 +97,7 @@ TEST(constants)
 	CHECK_STR(plain("_RINvC3foo3barKe80_E"), "none");
 }
 
-TEST(names_with_other_letters)
+TEST(non_ascii_names_are_demangled)
 {
 	CHECK_STR(plain("_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y"),
 		  "utf8_idents::\xe1\x83\xa1\xe1\x83\x90\xe1\x83\xad\xe1\x83\x9b\xe1\x83\x94\xe1\x83\x9a\xe1\x83\x90\xe1\x83\x93"
@@ -107,7 +107,7 @@ TEST(names_with_other_letters)
 	CHECK_STR(plain("_RNvC3foo3b\xc3\xa4"), "none");
 }
 
-TEST(what_is_cut_off_anywhere_is_none_or_a_name)
+TEST(truncated_names_are_rejected_unless_they_are_complete)
 {
 	static const char name[] = "_RINvXs_C3fooINtB5_3BarQShENtB5_5Trait3runFG_RL0_eEbDNtB5_4SendEL_KRe616263_EB5_";
 
@@ -120,7 +120,7 @@ TEST(what_is_cut_off_anywhere_is_none_or_a_name)
 }
 
 /* Each part repeats the previous one twice, so forty of them would be a name of terabytes. */
-TEST(what_would_be_without_end_is_none)
+TEST(names_that_expand_without_bound_are_rejected)
 {
 	char name[2000] = "_RMC0TuuE", deep[3000] = "_RMC0";
 	size_t at = strlen(name), from = 3;
@@ -143,7 +143,7 @@ TEST(what_would_be_without_end_is_none)
 	CHECK_STR(plain("_RNvC3foos99999999999999999999_3bar"), "none");
 }
 
-TEST(other_names_are_none)
+TEST(other_names_are_rejected)
 {
 	static const char *const names[] = { "", "_", "_R", "__R", "_R0NvC3foo3bar", "_RPC_init", "_RNvC3foo3bar C3app",
 					     "_RNvC3foo3bar+0x12", "RNvC3foo3bar", "_ZN3foo3barE", "_Rb_tree" };

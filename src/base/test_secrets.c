@@ -35,7 +35,7 @@ TEST(passwords_of_urls_and_parameters_are_hidden)
 	CHECK_STR(hidden("redis://a:b@h?secret=x&token=y"), "redis://a:***@h?secret=***&token=***");
 }
 
-TEST(what_is_no_password_stays)
+TEST(text_without_a_password_is_left_unchanged)
 {
 	static const char *const texts[] = {
 		"", "redis://host:6379/0?channel=a@b", "http://127.0.0.1:8787/?from=-1h&entry=a", "a ? b : c & d",
@@ -48,7 +48,7 @@ TEST(what_is_no_password_stays)
 		CHECK_STR(hidden(texts[i]), texts[i]);
 }
 
-TEST(in_the_place_of_a_command_line_nothing_grows)
+TEST(redacting_in_place_never_grows_the_text)
 {
 	char word[] = "redis://:x@h";
 
@@ -56,7 +56,7 @@ TEST(in_the_place_of_a_command_line_nothing_grows)
 	CHECK_STR(word, "redis://:***");
 }
 
-TEST(errors_have_no_passwords)
+TEST(errors_contain_no_passwords)
 {
 	struct err err;
 

@@ -18,7 +18,7 @@ TEST(sizes_have_units_by_powers_of_1024)
 	}
 }
 
-TEST(an_invalid_size_is_refused)
+TEST(an_invalid_size_is_rejected)
 {
 	static const char *const bad[] = { "", "much", "-1", "10X", "10 G x", "GB", "B", "nan", "inf", "1e18", "1e30T",
 					   "10GG" };

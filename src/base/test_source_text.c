@@ -77,7 +77,7 @@ TEST(a_file_below_a_directory_is_shown)
 	CHECK_STR(shown(in(app, "cart.php"), in(app, "")), "<?php\necho 1;\n");
 }
 
-TEST(without_a_directory_that_fits_the_remedy_is_named)
+TEST(without_a_matching_directory_the_error_names_the_remedy)
 {
 	char want[160];
 	const char *said;
@@ -94,7 +94,7 @@ TEST(without_a_directory_that_fits_the_remedy_is_named)
 	CHECK_WHY(said, "--source-dir / or");
 }
 
-TEST(a_directory_stands_for_another_one_and_the_longest_wins)
+TEST(a_directory_is_mapped_to_another_by_the_longest_match)
 {
 	const char *dirs[] = { "/srv/app=/nowhere", NULL, "/srv=/nowhere" };
 	char map[128];
@@ -112,7 +112,7 @@ TEST(a_directory_stands_for_another_one_and_the_longest_wins)
 	CHECK_WHY(said, "in none of the directories");
 }
 
-TEST(a_directory_that_is_a_link_is_also_known_by_its_target)
+TEST(a_directory_that_is_a_link_is_also_matched_by_its_target)
 {
 	start();
 	CHECK_INT(symlink(app, in(dir, "current")), 0);
@@ -120,7 +120,7 @@ TEST(a_directory_that_is_a_link_is_also_known_by_its_target)
 	CHECK_STR(shown(in(dir, "current/cart.php"), in(dir, "current")), "<?php\necho 1;\n");
 }
 
-TEST(no_link_and_no_dots_lead_out)
+TEST(links_and_dots_cannot_escape_the_directory)
 {
 	const char *said;
 
@@ -147,7 +147,7 @@ TEST(no_link_and_no_dots_lead_out)
 	CHECK_STR(shown(in(app, "folder/secret.php"), dir), "<?php // secret\n");	/* is below */
 }
 
-TEST(nothing_but_regular_files_is_opened)
+TEST(only_regular_files_are_opened)
 {
 	const char *said;
 
@@ -184,7 +184,7 @@ TEST(only_source_code_is_shown)
 	CHECK_STR(shown(in(app, "node.module"), app), "<?php\n");
 }
 
-TEST(anything_but_a_regular_file_is_an_error)
+TEST(names_other_than_those_of_files_are_rejected)
 {
 	const char *said;
 
@@ -212,7 +212,7 @@ TEST(a_file_above_the_limit_is_not_shown)
 	CHECK_WHY(said, "larger than");
 }
 
-TEST(a_file_that_may_not_be_read_says_so)
+TEST(a_file_without_read_permission_is_reported)
 {
 	const char *said;
 
@@ -225,7 +225,7 @@ TEST(a_file_that_may_not_be_read_says_so)
 	CHECK_WHY(said, "may not read the file");
 }
 
-TEST(a_file_modified_since_is_shown_with_a_note)
+TEST(a_file_modified_since_the_profile_is_shown_with_a_note)
 {
 	const char *dirs[] = { app }, *path;
 	struct source_text t;
@@ -242,7 +242,7 @@ TEST(a_file_modified_since_is_shown_with_a_note)
 	source_text_done(&t);
 }
 
-TEST(directories_are_absolute)
+TEST(directories_must_be_absolute)
 {
 	CHECK_INT(source_text_check_dir("/srv/app", NULL), 0);
 	CHECK_INT(source_text_check_dir("/srv/app=/home/x", NULL), 0);

@@ -52,7 +52,7 @@ static size_t encode(uint32_t c, char out[4])
 	return 4;
 }
 
-TEST(every_code_point_is_decoded_and_its_beginnings_are_not)
+TEST(every_code_point_is_decoded_and_its_prefixes_are_not)
 {
 	for (uint32_t c = 0; c <= 0x10ffff; c++) {
 		char bytes[4];
@@ -71,7 +71,7 @@ TEST(every_code_point_is_decoded_and_its_beginnings_are_not)
 	}
 }
 
-TEST(no_other_bytes_are_accepted)
+TEST(invalid_utf_8_is_not_decoded)
 {
 	/* All sequences of up to four bytes whose first is not ASCII, sampled in the last two. */
 	size_t accepted[5] = { 0 };
@@ -90,7 +90,7 @@ TEST(no_other_bytes_are_accepted)
 	CHECK_INT(accepted[4], (0x110000 - 0x10000) / 64);
 }
 
-TEST(a_NUL_is_a_code_point_and_nothing_is_a_bad_byte)
+TEST(a_NUL_is_a_code_point_and_empty_input_is_a_bad_byte)
 {
 	static const char nul[1];
 	uint32_t c;
@@ -109,7 +109,7 @@ TEST(columns_count_code_points_and_bad_bytes)
 	CHECK_INT(text_columns(s("\xff\xc3")), 2);
 }
 
-TEST(cutting_never_divides_a_code_point)
+TEST(truncation_never_splits_a_code_point)
 {
 	struct str t = s("a\xc3\xa4\xe2\x82\xac" "b");
 
@@ -121,7 +121,7 @@ TEST(cutting_never_divides_a_code_point)
 	CHECK_INT(text_cut(t, 99), 7);
 }
 
-TEST(a_terminal_gets_no_escape_sequences)
+TEST(text_for_a_terminal_contains_no_escape_sequences)
 {
 	CHECK_STR(made(text_put_plain, "a\033[2Jb"), "a\xef\xbf\xbd[2Jb");
 	CHECK_STR(made(text_put_plain, "a\tb\nc\rd"), "a b c\xef\xbf\xbd" "d");
@@ -140,7 +140,7 @@ TEST(xml_text_is_escaped)
 	CHECK_STR(made(text_put_xml, "a\nb\tc"), "a&#10;b&#9;c");
 }
 
-TEST(json_text_is_escaped_and_fit_for_a_script_element)
+TEST(json_text_is_escaped_and_safe_in_a_script_element)
 {
 	CHECK_STR(made(text_put_json, "\"\\\n\t"), "\\\"\\\\\\n\\t");
 	CHECK_STR(made(text_put_json, "</script>&"), "\\u003c/script\\u003e\\u0026");
@@ -162,7 +162,7 @@ static int unescaped(const char *text, size_t n, char *ret, size_t *ret_n)
 	return text_unescape_url(ret, n, ret_n);
 }
 
-TEST(url_text_survives_a_round_trip_unguessed)
+TEST(url_text_survives_a_round_trip_and_malformed_escapes_are_rejected)
 {
 	static const char *const bad[] = { "%", "%4", "a%zz", "%4g", "%g4", "50%", "% 20" };
 	char text[64];
@@ -180,7 +180,7 @@ TEST(url_text_survives_a_round_trip_unguessed)
 	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* bytes after the end are ignored */
 }
 
-TEST(folded_frames_keep_all_bytes_that_do_not_change_the_stack)
+TEST(folded_frames_keep_all_bytes_but_separators)
 {
 	CHECK_STR(made(text_put_folded, "a;b\nc\rd e\xff"), "a_b_c_d e\xff");
 	CHECK_STR(made_n(text_put_folded, "class@anonymous\0/x", 18), "class@anonymous_/x");
@@ -213,7 +213,7 @@ TEST(all_pairs_of_bytes_become_valid_text)
 	CHECK_INT(bad, 0);
 }
 
-TEST(letters_of_all_alphabets_are_found_in_any_case)
+TEST(case_insensitive_search_covers_all_alphabets)
 {
 	CHECK(text_has_in_any_case("/Cart/view", "CART"));
 	CHECK(text_has_in_any_case("un Caf\u00c9 noir", "caf\u00e9"));

@@ -28,7 +28,7 @@ static bool is_exposed(mode_t mode, uid_t uid, gid_t gid)
 				&(struct token_reader){ 999, own, 2, passwd, group });
 }
 
-TEST(a_file_of_its_user_is_for_nobody_else)
+TEST(a_token_file_of_its_user_must_not_be_readable_by_others)
 {
 	int fds[] = { mkstemp(passwd), mkstemp(group) };
 
@@ -38,7 +38,7 @@ TEST(a_file_of_its_user_is_for_nobody_else)
 	CHECK(is_exposed(0640, 999, 33) && is_exposed(0640, 999, 999) && is_exposed(0604, 999, 999) && is_exposed(0644, 0, 0));
 }
 
-TEST(a_file_of_root_may_be_read_by_a_group_of_the_daemon_alone)
+TEST(a_token_file_of_root_may_be_readable_by_a_group_of_the_daemon_only)
 {
 	write_accounts("");
 	CHECK(!is_exposed(0440, 0, 999) && !is_exposed(0640, 0, 999) && !is_exposed(0440, 0, 0));
@@ -47,7 +47,7 @@ TEST(a_file_of_root_may_be_read_by_a_group_of_the_daemon_alone)
 	CHECK(is_exposed(0440, 0, 33) && is_exposed(0440, 0, 1000) && is_exposed(0440, 0, 2000));
 }
 
-TEST(a_group_with_another_member_is_not_the_daemons_alone)
+TEST(a_group_with_another_member_exposes_the_token)
 {
 	write_accounts("strobe,root");
 	CHECK(!is_exposed(0440, 0, 999));
@@ -57,7 +57,7 @@ TEST(a_group_with_another_member_is_not_the_daemons_alone)
 	CHECK(is_exposed(0440, 0, 999));
 }
 
-TEST(an_image_without_accounts_has_no_others)
+TEST(without_account_files_no_other_group_members_are_assumed)
 {
 	CHECK(unlink(passwd) == 0 && unlink(group) == 0);
 	CHECK(!is_exposed(0440, 0, 999) && is_exposed(0440, 0, 2000));

@@ -20,7 +20,7 @@ static const char *error_of(const char *text)
 	return problem.text;
 }
 
-TEST(mappings_lists_and_scalars_keep_their_places)
+TEST(mappings_lists_and_scalars_keep_their_lines_and_columns)
 {
 	const struct yaml_node *logs, *first;
 
@@ -40,7 +40,7 @@ TEST(mappings_lists_and_scalars_keep_their_places)
 	CHECK(!yaml_find(tree.root, "none") && !yaml_find(NULL, "x") && !yaml_find(logs, "x"));
 }
 
-TEST(an_empty_file_is_nothing_and_no_error)
+TEST(an_empty_file_is_null_without_an_error)
 {
 	CHECK(!parse(""));
 	CHECK(yaml_is_null(tree.root));
@@ -52,7 +52,7 @@ TEST(an_empty_file_is_nothing_and_no_error)
 	CHECK(!yaml_is_null(yaml_find(tree.root, "c")));
 }
 
-TEST(values_are_what_their_reader_wants)
+TEST(values_are_read_as_the_requested_type)
 {
 	const char *text = NULL;
 	int64_t n = 0;
@@ -78,7 +78,7 @@ TEST(values_are_what_their_reader_wants)
 	CHECK_STR(problem.text, "a.yaml:7: 'none' must be one value, not empty");
 }
 
-TEST(an_alias_is_what_its_anchor_has)
+TEST(an_alias_has_the_value_of_its_anchor)
 {
 	CHECK(!parse("a: &x {retain: 5}\nb: *x\n"));
 	CHECK_STR(yaml_find(yaml_find(tree.root, "b"), "retain")->text, "5");
@@ -88,7 +88,7 @@ TEST(an_alias_is_what_its_anchor_has)
 	CHECK_STR(error_of("a: &x [*x]\n"), "a.yaml:1: *x is an alias of a value that contains it");
 }
 
-TEST(aliases_do_not_grow_beyond_the_cap)
+TEST(expansion_of_aliases_is_capped)
 {
 	struct buf b;
 
@@ -113,7 +113,7 @@ TEST(aliases_do_not_grow_beyond_the_cap)
 	buf_done(&b);
 }
 
-TEST(depth_size_and_number_are_bounded)
+TEST(nesting_size_and_number_of_nodes_are_limited)
 {
 	struct buf b;
 
@@ -151,7 +151,7 @@ TEST(errors_name_file_and_line)
 	CHECK(!parse("a: !!str 12\n"));
 }
 
-TEST(a_file_that_is_not_there_is_named)
+TEST(a_missing_file_is_named)
 {
 	struct yaml_tree t;
 

@@ -77,7 +77,7 @@ static uint64_t read_both(void *data)
 	return r->first ^ r->second;
 }
 
-TEST(a_running_thread_stands_still_while_it_is_read)
+TEST(a_running_thread_does_not_advance_while_it_is_read)
 {
 	pid_t pid = start(change);
 	struct thread_watch w;
@@ -146,7 +146,7 @@ static int compare_readings(pid_t pid)
 	return consistent_read_is_proven() ? 4 : 0;
 }
 
-TEST(where_no_cpu_can_be_chosen_readings_are_compared)
+TEST(repeated_reads_are_compared_if_cpu_affinity_is_unavailable)
 {
 	pid_t pid = start(change), reader = fork();
 	int status;
@@ -160,7 +160,7 @@ TEST(where_no_cpu_can_be_chosen_readings_are_compared)
 	CHECK_INT(WEXITSTATUS(status), 0);
 }
 
-TEST(a_sleeping_thread_is_read_only_if_wanted)
+TEST(a_sleeping_thread_is_read_only_on_request)
 {
 	pid_t pid = start(sleep_long);
 	struct thread_watch w;
@@ -180,7 +180,7 @@ TEST(a_sleeping_thread_is_read_only_if_wanted)
 	thread_watch_close(&w);
 }
 
-TEST(the_reader_is_free_again_afterwards)
+TEST(the_reader_restores_its_cpu_affinity)
 {
 	pid_t pid = start(change);
 	cpu_set_t before, after;

@@ -49,7 +49,7 @@ TEST(a_variable_is_found_by_its_whole_name)
 	CHECK_STR(text, "/shop");
 }
 
-TEST(a_list_that_goes_round_or_leads_nowhere_ends)
+TEST(walking_a_cyclic_or_broken_list_terminates)
 {
 	char text[64];
 

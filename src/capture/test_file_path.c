@@ -28,7 +28,7 @@ static const char *path(u32 flags, const char *names, const char *given)
 	return b.data;
 }
 
-TEST(names_come_leaf_first)
+TEST(path_components_are_stored_leaf_first)
 {
 	e.kind = FILE_NAMED;
 	CHECK_STR(path(0, "c/bb/a/", NULL), "/a/bb/c");
@@ -36,7 +36,7 @@ TEST(names_come_leaf_first)
 	CHECK_STR(path(0, "a;b\nc/tmp/", NULL), "/tmp/a;b\nc");
 }
 
-TEST(what_is_odd_about_a_file_stands_in_its_name)
+TEST(deleted_unreachable_and_truncated_paths_are_marked)
 {
 	e.kind = FILE_NAMED;
 	CHECK_STR(path(FILE_DELETED, "x/tmp/", NULL), "/tmp/x (deleted)");
@@ -45,7 +45,7 @@ TEST(what_is_odd_about_a_file_stands_in_its_name)
 	CHECK_STR(path(FILE_UNREADABLE, "", NULL), "[unreadable name]");
 }
 
-TEST(given_names_stand_below_their_directory)
+TEST(relative_names_are_resolved_against_their_directory)
 {
 	e.kind = FILE_NAMED;
 	CHECK_STR(path(0, "www/srv/", "img/a.png"), "/srv/www/img/a.png");
@@ -88,7 +88,7 @@ TEST(files_without_a_path_are_named_by_kind)
 	CHECK_STR(path(0, "", NULL), "[anonymous]");
 }
 
-TEST(malformed_events_are_left_out)
+TEST(malformed_events_are_skipped)
 {
 	struct buf b;
 	size_t head = offsetof(struct file_event, text);

@@ -67,7 +67,7 @@ static const char *leaf(const struct file_rows *r, size_t row)
 	return profile_name(r->stacks, r->stacks->node_frames[r->rows[row].stack]).p;
 }
 
-TEST(rows_are_files_with_the_stack_that_caused_most)
+TEST(rows_are_files_with_their_heaviest_stack)
 {
 	struct file_rows r;
 
@@ -92,7 +92,7 @@ TEST(rows_are_files_with_the_stack_that_caused_most)
 	stack_registry_free(stacks);
 }
 
-TEST(the_weight_decides_on_order_and_stack)
+TEST(the_weight_determines_the_order_and_the_stack_shown)
 {
 	struct file_rows r;
 
@@ -109,7 +109,7 @@ TEST(the_weight_decides_on_order_and_stack)
 	stack_registry_free(stacks);
 }
 
-TEST(only_some_operations)
+TEST(rows_can_be_limited_to_some_operations)
 {
 	struct file_rows r;
 
@@ -172,7 +172,7 @@ static void take(void *data, struct profile *p)
 	profile_free(p);
 }
 
-TEST(labels_take_calls_apart)
+TEST(calls_are_separated_by_labels)
 {
 	struct stack_registry_layers layers = { .php = true, .file_io = true, .weight = FILE_BY_COUNT };
 	struct file_key key = { .php = 1, .file = 11, .request = 1 };

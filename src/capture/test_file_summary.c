@@ -31,7 +31,7 @@ TEST(calls_are_counted_by_operation)
 		  "strobe: 4 samples were lost: the table of counts was full\n");
 }
 
-TEST(processes_without_calls_are_a_reason)
+TEST(an_empty_recording_gives_processes_without_calls_as_the_reason)
 {
 	struct record_summary s = { .file_io = true, .processes = 1, .refused = "", .counters[COUNTER_FILE_OTHER_KINDS] = 7 };
 

@@ -22,14 +22,14 @@ static const char *name_of(const char *scope, const char *name, u32 flags)
 	return b.data;
 }
 
-TEST(functions_and_methods_have_the_names_of_phps_macros)
+TEST(handlers_of_functions_and_methods_are_named_like_the_macros_of_php)
 {
 	CHECK_STR(name_of("", "strlen", 0), "zif_strlen");
 	CHECK_STR(name_of("ArrayObject", "__construct", 0), "zim_ArrayObject___construct");
 	CHECK_STR(name_of("Random\\Engine\\Mt19937", "generate", 0), "zim_Random_Engine_Mt19937_generate");
 }
 
-TEST(what_many_functions_share_has_none)
+TEST(handlers_shared_by_many_functions_have_no_name)
 {
 	CHECK_STR(name_of("", "adler32", 1u << 18), "");	/* FFI's */
 	CHECK_STR(name_of("Suit", "cases", 0), "");
@@ -37,7 +37,7 @@ TEST(what_many_functions_share_has_none)
 	CHECK_STR(name_of("", "", 0), "");
 }
 
-TEST(a_name_that_was_cut_is_none)
+TEST(a_truncated_name_is_not_used)
 {
 	struct function_event e = { .kind = 1, .name_size = NAME_SIZE + 10, .name = "long" };
 	struct buf b;
@@ -48,7 +48,7 @@ TEST(a_name_that_was_cut_is_none)
 	buf_done(&b);
 }
 
-TEST(functions_of_processes_that_ended_are_dropped)
+TEST(functions_of_exited_processes_are_dropped)
 {
 	static const struct unwind_maps none = { .pages = -1, .rules = -1, .layouts = -1, .processes = -1 };
 	struct handler_names *h = handler_names_new(NULL, &none);

@@ -14,14 +14,14 @@ static const char *text_of(const struct distribution *d)
 	return b.data;
 }
 
-TEST(nothing_has_no_rows)
+TEST(an_empty_distribution_has_no_rows)
 {
 	struct distribution d = { 0 };
 
 	CHECK_STR(text_of(&d), "=== Off-CPU time distribution (in us) ===\nno values\n");
 }
 
-TEST(rows_are_powers_of_two_and_far_ones_are_left_out)
+TEST(rows_are_powers_of_two_and_distant_ones_are_omitted)
 {
 	struct distribution d = { 0 };
 
@@ -48,7 +48,7 @@ TEST(rows_are_powers_of_two_and_far_ones_are_left_out)
 		  " 2048 |                                                       0\n");
 }
 
-TEST(processors_are_added_up)
+TEST(values_of_all_processors_are_added_up)
 {
 	struct distribution sum = { 0 }, one = { 0 }, none = { 0 };
 
@@ -66,7 +66,7 @@ TEST(processors_are_added_up)
 	CHECK_INT(sum.buckets[2], 3);
 }
 
-TEST(a_time_that_is_as_long_as_can_be_has_a_row)
+TEST(the_longest_possible_time_has_a_row)
 {
 	struct distribution d = { 0 };
 

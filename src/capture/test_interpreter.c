@@ -60,7 +60,7 @@ static void done(struct found *f)
 	fd_closep(&f->fd);
 }
 
-TEST(what_seldom_runs_of_it_belongs_to_it)
+TEST(cold_parts_of_the_interpreter_belong_to_it)
 {
 	struct found f;
 	Elf64_Sym whole, cold;
@@ -86,7 +86,7 @@ TEST(what_seldom_runs_of_it_belongs_to_it)
 	done(&f);
 }
 
-TEST(php_has_an_interpreter_whose_frames_have_one_size)
+TEST(frames_of_the_php_interpreter_have_a_constant_size)
 {
 	unsigned seen = 0;
 	glob_t g;

@@ -68,13 +68,13 @@ static const char *merge(const char *php, const char *native, enum native_end en
 
 #define WHOLE(php, native)	merge(php, native, NATIVE_OUTERMOST)
 
-TEST(functions_that_php_calls_share_one_interpreter)
+TEST(nested_php_calls_share_one_interpreter_frame)
 {
 	CHECK_STR(WHOLE("main! a b", "_start execute@ x"), "_start execute main a b");
 	CHECK_STR(WHOLE("main! a strlen/", "_start execute@ x zif_strlen memcpy"), "_start execute main a strlen zif_strlen memcpy");
 }
 
-TEST(callbacks_of_functions_in_c_come_behind_them)
+TEST(callbacks_follow_the_c_functions_that_call_them)
 {
 	CHECK_STR(WHOLE("main! usort/ cb! inner", "_start execute@ x zif_usort sort call@ x"),
 		  "_start execute main usort zif_usort sort call cb inner");
@@ -82,7 +82,7 @@ TEST(callbacks_of_functions_in_c_come_behind_them)
 		  "_start execute main usort zif_usort call cb preg zif_preg call cb2 f memcpy");
 }
 
-TEST(a_callback_that_is_written_in_c_has_no_interpreter)
+TEST(a_callback_written_in_c_has_no_interpreter_frame)
 {
 	CHECK_STR(WHOLE("main! map/ strlen!/", "execute@ x zif_map call@ zif_strlen"), "execute main map zif_map call strlen zif_strlen");
 	CHECK_STR(WHOLE("main! map/ map!/ cb!", "execute@ x zif_map call@ zif_map call@ x"),
@@ -90,13 +90,13 @@ TEST(a_callback_that_is_written_in_c_has_no_interpreter)
 }
 
 /* Before its call, zend_call_function may look up a class, and the autoloader is called the same way. */
-TEST(a_caller_that_has_not_called_yet_has_no_frame)
+TEST(a_caller_that_has_not_called_yet_has_no_native_frame)
 {
 	CHECK_STR(WHOLE("main! map/ load! f", "execute@ x zif_map call@ is_callable lookup call@ x"),
 		  "execute main map zif_map call is_callable lookup call load f");
 }
 
-TEST(an_interpreter_that_has_just_begun_or_ended_changes_nothing_else)
+TEST(an_interpreter_frame_being_entered_or_left_affects_no_other_frames)
 {
 	/* Its native frame still exists, but its PHP function has already ended. */
 	CHECK_STR(WHOLE("main! usort/", "execute@ x zif_usort call@ x"), "execute main usort zif_usort call x");
@@ -106,21 +106,21 @@ TEST(an_interpreter_that_has_just_begun_or_ended_changes_nothing_else)
 	CHECK_STR(WHOLE("", "_start startup"), "_start startup");
 }
 
-TEST(compiled_php_stays_as_the_leaf_only)
+TEST(jit_code_is_kept_only_as_the_leaf)
 {
 	CHECK_STR(WHOLE("main! a", "execute@ j"), "execute main a j");
 	CHECK_STR(WHOLE("main! a strlen/", "execute@ j zif_strlen"), "execute main a strlen zif_strlen");
 	CHECK_STR(WHOLE("main! usort/ cb!", "execute@ j zif_usort call@ j"), "execute main usort zif_usort call cb j");
 }
 
-TEST(generators_that_wait_stand_before_the_one_that_runs)
+TEST(suspended_generators_precede_the_running_one)
 {
 	CHECK_STR(WHOLE("main! outer+ middle+ inner! f", "execute@ x resume@ x"), "execute main resume outer middle inner f");
 	CHECK_STR(WHOLE("main! outer+ inner! usort/ cb!", "execute@ x resume@ x zif call@ x"),
 		  "execute main resume outer inner usort zif call cb");
 }
 
-TEST(a_fiber_is_called_by_the_frames_that_resumed_it)
+TEST(frames_that_resumed_a_fiber_are_its_callers)
 {
 	CHECK_STR(merge("main! a Fiber::start/~ body! f", "make_fcontext trampoline call@ x", NATIVE_NO_RULE),
 		  "main a Fiber::start make_fcontext trampoline call body f");
@@ -143,7 +143,7 @@ TEST(a_php_stack_without_its_callers_is_matched_from_the_leaf)
 		  "_start execute x zif call [truncated] b usort zif_usort call cb");
 }
 
-TEST(the_largest_stacks_fit)
+TEST(stacks_of_the_maximum_depth_fit)
 {
 	struct php_frame frames[PHP_DEPTH];
 	enum module_mark marks[NATIVE_DEPTH];

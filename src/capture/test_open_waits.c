@@ -38,7 +38,7 @@ static void snapshot(struct open_waits *w, struct stack_registry *b, u64 now_ns,
 	open_waits_end(w, b);
 }
 
-TEST(a_wait_counts_second_by_second_and_not_again_at_its_end)
+TEST(an_open_wait_is_counted_incrementally_and_only_once)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
@@ -57,7 +57,7 @@ TEST(a_wait_counts_second_by_second_and_not_again_at_its_end)
 	stack_registry_free(b);
 }
 
-TEST(a_wait_that_was_woken_is_runnable_since_then)
+TEST(a_woken_wait_counts_as_runnable_from_then_on)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
@@ -100,7 +100,7 @@ TEST(an_end_counted_after_the_refresh_is_corrected_later)
 	stack_registry_free(b);
 }
 
-TEST(the_same_thread_in_another_wait_is_another_one)
+TEST(another_wait_of_the_same_thread_is_counted_separately)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
@@ -117,7 +117,7 @@ TEST(the_same_thread_in_another_wait_is_another_one)
 	stack_registry_free(b);
 }
 
-TEST(short_waits_are_left_out_until_they_are_long_enough)
+TEST(short_waits_are_omitted_until_they_reach_the_minimum)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(3 * SECOND);
@@ -131,7 +131,7 @@ TEST(short_waits_are_left_out_until_they_are_long_enough)
 	stack_registry_free(b);
 }
 
-TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
+TEST(each_wait_is_counted_completely_at_the_end_of_a_recording)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
@@ -148,7 +148,7 @@ TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
 }
 
 /* Waits of one stack, in many threads, begin and end at any time: nothing is counted twice or forgotten. */
-TEST(any_order_of_refreshes_and_ends_adds_up)
+TEST(refreshes_and_ends_add_up_in_any_order)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);

@@ -18,7 +18,7 @@ static struct perf_map parsed(const char *text)
 	return m;
 }
 
-TEST(code_has_the_name_of_its_line)
+TEST(addresses_are_resolved_to_the_names_in_the_map)
 {
 	_cleanup_(perf_map_done) struct perf_map m = parsed("2000 10 b::c d\n1000 20 a\n0x3000 8 with 0x\n");
 
@@ -31,7 +31,7 @@ TEST(code_has_the_name_of_its_line)
 	CHECK_STR(perf_map_find(&m, 0x3000), "with 0x");
 }
 
-TEST(code_that_was_generated_again_has_its_newest_name)
+TEST(regenerated_code_has_its_newest_name)
 {
 	_cleanup_(perf_map_done) struct perf_map m = parsed("1000 10 old\n2000 10 x\n1000 20 new\n");
 
@@ -39,7 +39,7 @@ TEST(code_that_was_generated_again_has_its_newest_name)
 	CHECK_INT(m.count, 2);
 }
 
-TEST(lines_of_another_form_are_counted_and_skipped)
+TEST(malformed_lines_are_counted_and_skipped)
 {
 	_cleanup_(perf_map_done) struct perf_map m =
 		parsed("\n1000\n1000 10\n1000 10 \nxyz 10 a\n1000 0 empty\nffffffffffffffff 10 beyond\n11111111111111111 1 long\n1000 1 a");
@@ -48,7 +48,7 @@ TEST(lines_of_another_form_are_counted_and_skipped)
 	CHECK_STR(perf_map_find(&m, 0x1000), "a");
 }
 
-TEST(a_long_name_is_cut)
+TEST(a_long_name_is_truncated)
 {
 	_cleanup_(freep) char *text = xmalloc(3000);
 	_cleanup_(perf_map_done) struct perf_map m = { 0 };
@@ -107,7 +107,7 @@ TEST(the_file_is_found_in_the_root_of_its_process)
 	remove_all(&p);
 }
 
-TEST(a_link_does_not_lead_out_of_the_root_and_a_pipe_is_not_waited_for)
+TEST(links_out_of_the_root_are_not_followed_and_a_pipe_does_not_block)
 {
 	const struct process_identity who = { .inner_pid = 7, .uid = getuid() };
 	struct perf_map m = { 0 };
@@ -122,7 +122,7 @@ TEST(a_link_does_not_lead_out_of_the_root_and_a_pipe_is_not_waited_for)
 	remove_all(&p);
 }
 
-TEST(the_file_of_another_user_is_not_believed)
+TEST(a_file_of_another_user_is_not_trusted)
 {
 	const struct process_identity who = { .inner_pid = 7, .uid = 12345 };
 	struct perf_map m = { 0 };

@@ -7,14 +7,14 @@
 
 static struct perl_offsets o;
 
-TEST(the_table_has_every_version_that_the_documentation_names)
+TEST(the_table_has_every_documented_version)
 {
 	perl_offsets_init(&o);
 	CHECK_INT(perl_offsets_find(&o, 5, 36)->layout.cx_size, 104);
 	CHECK(perl_offsets_find(&o, 5, 8) == NULL);
 }
 
-TEST(a_text_adds_a_version_only_if_it_is_whole)
+TEST(only_a_complete_text_adds_a_version)
 {
 	static const char more[] = "all si_cxstack=8 si_prev=16 si_cxsubix=40 si_type=44 cx_size=104 cx_oldcop=16 cx_retop=48\n"
 				   "all cx_oldsubix=56 cx_namesv=64 cx_cv=72 cv_stash=32 cv_start=40 cv_gv=56 cv_file=64 cv_flags=92\n"
@@ -52,7 +52,7 @@ static struct perl_image image_of(const char *name, int expected)
 
 /* Small files with the exports of a Perl. A program's block of thread-local storage, here 12 bytes that begin with
  * the pointer and are aligned to 8, ends at the thread pointer. */
-TEST(perl_is_known_by_what_it_exports)
+TEST(perl_is_detected_by_its_exported_symbols)
 {
 	struct perl_image i;
 
@@ -72,7 +72,7 @@ TEST(perl_is_known_by_what_it_exports)
 	image_of("cut", 0);
 }
 
-TEST(a_perl_that_the_table_lacks_is_named)
+TEST(a_perl_missing_from_the_table_is_named)
 {
 	struct perl_offsets none = { .count = 0 };
 	struct perl_image i;
@@ -88,7 +88,7 @@ TEST(a_perl_that_the_table_lacks_is_named)
 	close(fd);
 }
 
-TEST(a_program_without_perl_is_none)
+TEST(a_program_without_perl_is_not_taken_for_perl)
 {
 	struct perl_image i;
 	int fd = open("/proc/self/exe", O_RDONLY);

@@ -94,7 +94,7 @@ static u8 *top_code(void)
 	return image_byte(body);
 }
 
-TEST(every_kind_of_frame_is_named_as_by_caller)
+TEST(frames_of_every_kind_have_the_names_given_by_caller)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		char path[512], expected[512], found[600];
@@ -117,7 +117,7 @@ TEST(every_kind_of_frame_is_named_as_by_caller)
 	}
 }
 
-TEST(names_have_their_package_file_and_place)
+TEST(frames_have_package_file_and_line)
 {
 	const struct function_event *e;
 
@@ -135,7 +135,7 @@ TEST(names_have_their_package_file_and_place)
 
 /* The tied variable and the overloaded operator are called by C code, as are a sub passed to sort and a sort block,
  * which after its last call has nothing left to return to. */
-TEST(frames_that_c_code_called_are_marked)
+TEST(frames_called_from_c_code_are_marked)
 {
 	load("threads");
 	walk_all();
@@ -150,7 +150,7 @@ TEST(frames_that_c_code_called_are_marked)
 	}
 }
 
-TEST(a_context_that_is_being_written_is_left_out_and_counted)
+TEST(a_context_being_written_is_skipped_and_counted)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		load(images[i]);
@@ -170,7 +170,7 @@ TEST(a_context_that_is_being_written_is_left_out_and_counted)
 	}
 }
 
-TEST(a_leaf_before_its_first_statement_has_not_its_callers_line)
+TEST(a_leaf_before_its_first_statement_does_not_get_the_line_of_its_caller)
 {
 	u64 curcop;
 
@@ -183,7 +183,7 @@ TEST(a_leaf_before_its_first_statement_has_not_its_callers_line)
 	CHECK_INT(stack.frames[1].line, 33);
 }
 
-TEST(another_file_at_the_same_address_is_another_sub)
+TEST(a_sub_of_another_file_at_the_same_address_is_distinguished)
 {
 	u64 before, file;
 
@@ -196,7 +196,7 @@ TEST(another_file_at_the_same_address_is_another_sub)
 	CHECK(stack.frames[0].function != before);
 }
 
-TEST(all_strings_that_are_evaluated_are_one_file)
+TEST(all_evaluated_strings_share_one_file_name)
 {
 	static struct perl_cache c;
 	static char texts[2][16] = { "(eval 7)", "(eval 1234)" };
@@ -211,7 +211,7 @@ TEST(all_strings_that_are_evaluated_are_one_file)
 	image.part_count = 0;
 }
 
-TEST(what_cannot_be_read_is_a_frame_and_is_counted)
+TEST(unreadable_functions_become_a_frame_and_are_counted)
 {
 	u64 *context;
 
@@ -231,7 +231,7 @@ TEST(what_cannot_be_read_is_a_frame_and_is_counted)
 	CHECK_INT(stack.unreadable_frames, 1);
 }
 
-TEST(a_stack_that_goes_round_ends_as_truncated)
+TEST(a_cyclic_stack_is_truncated)
 {
 	u64 main;
 
@@ -256,7 +256,7 @@ TEST(a_thread_without_an_interpreter_has_no_stack)
 }
 
 /* In a library, the location of the thread's block is in the C library's table. */
-TEST(a_librarys_thread_local_block_is_found_by_its_number)
+TEST(the_thread_local_block_of_a_library_is_found_by_its_module_id)
 {
 	static u64 thread[2] = { 0, 0x3000 }, table[6] = { 0, 0, 0, 0, 0x4000 }, number = 2, block[2] = { 0, 0x5555 };
 	struct perl_place p = { .threads = 1, .tls_offset = 8, .tls_module = 0x10 };

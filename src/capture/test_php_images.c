@@ -174,7 +174,7 @@ static const char fiber[] =
 	"Fiber::start:0\n"
 	"Standard input code:27\n";
 
-TEST(each_real_version_has_each_kind_of_frame)
+TEST(frames_of_each_kind_are_found_in_recorded_images_of_each_version)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		check_image(versions[i].version, "", versions[i].stack);
@@ -186,7 +186,7 @@ TEST(a_generator_resumes_after_the_one_that_it_delegated_to)
 		check_image(versions[i].version, "-generators", generators);
 }
 
-TEST(a_fiber_is_above_its_resumer)
+TEST(a_fiber_is_above_the_function_that_resumed_it)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		if (versions[i].fibers)
@@ -223,7 +223,7 @@ TEST(an_empty_frame_with_an_object_need_not_be_a_generator)
 
 static const char *const scripts[] = { "", "-generators", "-fiber", "-autoload" };
 
-TEST(the_table_fits_each_real_version)
+TEST(the_table_matches_recorded_images_of_each_version)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
 		struct recorded r = load_image(versions[i].version, "");
@@ -234,7 +234,7 @@ TEST(the_table_fits_each_real_version)
 	}
 }
 
-TEST(nothing_that_runs_speaks_against_the_right_table)
+TEST(the_correct_table_passes_the_check_for_running_code)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(scripts); k++) {
@@ -251,7 +251,7 @@ TEST(nothing_that_runs_speaks_against_the_right_table)
 	}
 }
 
-TEST(a_table_that_is_wrong_in_one_field_is_refused_with_a_reason)
+TEST(a_table_with_one_wrong_field_is_rejected_with_a_reason)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
 		struct recorded r = load_image(versions[i].version, "");
@@ -296,7 +296,7 @@ static void add_request(struct recorded *r, const char *method)
 	r->php.binary.sapi_globals = at;
 }
 
-TEST(a_request_is_compared_while_code_of_it_runs)
+TEST(the_request_is_checked_only_while_its_code_runs)
 {
 	struct recorded r = load_image("php-8.2", "");
 	char why[128] = "";
@@ -309,7 +309,7 @@ TEST(a_request_is_compared_while_code_of_it_runs)
 }
 
 /* As in a process that frees its classes when it ends. */
-TEST(classes_are_compared_while_code_runs)
+TEST(classes_are_checked_only_while_code_runs)
 {
 	struct recorded r = load_image("php-8.2", "");
 	const struct php_layout *l = &r.php.binary.layout;

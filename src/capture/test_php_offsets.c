@@ -5,7 +5,7 @@
 
 static struct php_offsets o;
 
-TEST(the_table_has_every_version_that_the_documentation_names)
+TEST(the_table_has_every_documented_version)
 {
 	static const unsigned versions[][2] = { { 7, 4 }, { 8, 0 }, { 8, 1 }, { 8, 2 }, { 8, 3 }, { 8, 4 }, { 8, 5 } };
 
@@ -16,7 +16,7 @@ TEST(the_table_has_every_version_that_the_documentation_names)
 	CHECK(php_offsets_by_version(&o, 9, 9) == NULL);
 }
 
-TEST(a_file_adds_a_version)
+TEST(a_file_can_add_a_version)
 {
 	static const char text[] = "all opline=0 func=24 type_info=40 prev=48 fn_flags=4 fn_name=8 fn_scope=16 class_name=8 op_line=24\n"
 				   "all string_hash=8 string_size=16 string_text=24 request_method=8 path_translated=40 immutable=128\n"
@@ -28,7 +28,7 @@ TEST(a_file_adds_a_version)
 	CHECK_INT(php_offsets_by_version(&o, 9, 0)->layout.function_bytes, 168);
 }
 
-TEST(a_wrong_line_is_named_and_adds_nothing)
+TEST(an_invalid_line_is_named_and_adds_nothing)
 {
 	struct err err = { 0 };
 	size_t before;

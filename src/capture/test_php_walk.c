@@ -140,7 +140,7 @@ TEST(each_version_has_classes_executed_lines_and_internal_functions)
 }
 
 /* The lines of a file include those of its functions. */
-TEST(a_line_is_that_of_an_instruction_of_the_function)
+TEST(the_line_is_that_of_an_instruction_of_the_function)
 {
 	php_offsets_init(&offsets);
 	for (size_t i = 0; i < offsets.count; i++) {
@@ -194,7 +194,7 @@ TEST(a_function_without_a_name_begins_a_fiber)
 	CHECK_INT(w.frames[2].flags, 0);
 }
 
-TEST(another_file_at_the_same_address_is_another_function)
+TEST(a_function_of_another_file_at_the_same_address_is_distinguished)
 {
 	const struct php_layout *l;
 	u64 leaf, first = 0;
@@ -223,7 +223,7 @@ static u64 key_in(const struct php_layout *l, const char *file)
 	return w.frames[0].function;
 }
 
-TEST(texts_that_are_evaluated_on_different_lines_are_different_functions)
+TEST(code_evaluated_on_different_lines_forms_different_functions)
 {
 	static char long_name[512];
 	const struct php_layout *l;
@@ -239,7 +239,7 @@ TEST(texts_that_are_evaluated_on_different_lines_are_different_functions)
 	CHECK(key_in(l, long_name) != key_in(l, long_name + 1));
 }
 
-TEST(the_line_that_threw_is_that_of_functions_whose_variables_are_destroyed)
+TEST(functions_being_unwound_by_an_exception_have_the_line_that_threw)
 {
 	const struct php_layout *l;
 	u64 globals, thrown, ex;
@@ -260,7 +260,7 @@ TEST(the_line_that_threw_is_that_of_functions_whose_variables_are_destroyed)
 	CHECK_INT(w.frames[0].line, 10);
 }
 
-TEST(a_line_outside_of_the_function_is_never_reported)
+TEST(a_line_outside_the_function_is_never_reported)
 {
 	const struct php_layout *l;
 
@@ -271,7 +271,7 @@ TEST(a_line_outside_of_the_function_is_never_reported)
 	CHECK_INT(w.frames[0].line, 10);
 }
 
-TEST(what_cannot_be_read_is_a_frame_and_is_counted)
+TEST(unreadable_functions_become_a_frame_and_are_counted)
 {
 	const struct php_layout *l;
 
@@ -285,7 +285,7 @@ TEST(what_cannot_be_read_is_a_frame_and_is_counted)
 	CHECK_INT(w.unreadable_frames, 1);
 }
 
-TEST(a_stack_that_goes_round_ends_as_truncated)
+TEST(a_cyclic_stack_is_truncated)
 {
 	const struct php_layout *l;
 	u64 ex;

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-TEST(parts_that_hold_code_are_kept_with_their_kind)
+TEST(executable_mappings_are_kept_with_their_kind)
 {
 	static const char text[] =
 		"559411400000-559419400000 rw-s 00000000 00:01 350820                     /dev/zero (deleted)\n"
@@ -41,7 +41,7 @@ TEST(parts_that_hold_code_are_kept_with_their_kind)
 	CHECK(m.list[5].start == 0xffffffffff600000ull);
 }
 
-TEST(lines_of_another_form_are_counted_and_skipped)
+TEST(malformed_lines_are_counted_and_skipped)
 {
 	static const char text[] = "\nabc\n1000-2000 r-x 0 0:0 0\n2000-1000 r-xp 00000000 00:00 0 \n1000-2000 r-xp 00000000 00:00 x\n"
 				   "1000-2000 r-xp 00000000 00:00 5";
@@ -53,7 +53,7 @@ TEST(lines_of_another_form_are_counted_and_skipped)
 	CHECK_STR(m.list[0].path, "");
 }
 
-TEST(the_file_behind_a_part_is_opened_by_its_inode)
+TEST(the_file_of_a_mapping_is_opened_by_its_inode)
 {
 	_cleanup_(process_maps_done) struct process_maps m = { 0 };
 	_cleanup_(fd_closep) int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -76,7 +76,7 @@ TEST(the_file_behind_a_part_is_opened_by_its_inode)
 	CHECK(opened > 0);
 }
 
-TEST(a_process_knows_its_number_and_user)
+TEST(pid_and_user_of_a_process_are_read)
 {
 	struct process_identity who;
 

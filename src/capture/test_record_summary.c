@@ -16,7 +16,7 @@ static const char *text_of(const struct record_summary *s)
 	return b.data;
 }
 
-TEST(idle_workers_are_the_reason_of_an_empty_recording)
+TEST(idle_workers_explain_an_empty_recording)
 {
 	struct record_summary s = { .hz = 99, .processes = 12, .refused = "", .counters[COUNTER_TICKS] = 1980 };
 
@@ -36,7 +36,7 @@ TEST(without_an_idle_cpu_no_process_is_called_idle)
 	CHECK_STR(text_of(&s), "strobe: 0 of 40 ticks found PHP on CPU: the process was idle; send traffic or add --off-cpu\n");
 }
 
-TEST(no_process_at_all_is_another_reason)
+TEST(a_missing_process_explains_an_empty_recording)
 {
 	struct record_summary s = { .hz = 99, .refused = "", .counters[COUNTER_TICKS] = 10 };
 
@@ -52,14 +52,14 @@ TEST(an_empty_recording_reports_its_losses)
 	CHECK(strstr(text_of(&s), "\nstrobe: 7 samples were lost: the table of counts was full\n"));
 }
 
-TEST(a_refused_php_is_named)
+TEST(an_unsupported_php_is_named)
 {
 	struct record_summary s = { .hz = 99, .refused = "php is PHP 9.9", .counters[COUNTER_TICKS] = 10 };
 
 	CHECK_STR(text_of(&s), "strobe: 0 of 10 ticks found PHP on CPU: php is PHP 9.9\n");
 }
 
-TEST(a_refused_one_is_named_beside_idle_ones)
+TEST(an_unsupported_interpreter_is_named_beside_idle_processes)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .language = "Perl", .refused = "perl is Perl 5.8.8",
 				    .counters[COUNTER_TICKS] = 10 };
@@ -68,7 +68,7 @@ TEST(a_refused_one_is_named_beside_idle_ones)
 			       "strobe: perl is Perl 5.8.8\n");
 }
 
-TEST(samples_that_k_leaves_out_do_not_make_a_recording)
+TEST(a_recording_with_only_samples_excluded_by_k_is_empty)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .refused = "", .counters[COUNTER_TICKS] = 10, .left_out = 4,
 				    .kinds[SAMPLE_ON_CPU] = { 4, 4 } };
@@ -77,7 +77,7 @@ TEST(samples_that_k_leaves_out_do_not_make_a_recording)
 	CHECK_STR(text_of(&s), "strobe: 0 of 10 ticks found PHP on CPU in the kernel: all of it ran in user mode; leave -k out\n");
 }
 
-TEST(every_loss_has_its_line)
+TEST(each_kind_of_loss_has_its_own_line)
 {
 	struct record_summary s = { .hz = 99, .seconds = 2, .refused = "", .switch_share = 1,
 				    .kinds[SAMPLE_ON_CPU] = { 3, 3 }, .counters[COUNTER_TICKS] = 10, .counters[COUNTER_SAMPLES] = 3,
@@ -103,7 +103,7 @@ TEST(an_early_end_is_reported)
 	CHECK(strstr(text_of(&s), "strobe: all 3 processes ended, and the recording with them, after 2.0 s\n"));
 }
 
-TEST(native_stacks_that_are_not_whole_have_their_lines)
+TEST(incomplete_native_stacks_have_their_own_lines)
 {
 	struct record_summary s = { .hz = 99, .seconds = 2, .refused = "", .switch_share = 1, .kinds[SAMPLE_ON_CPU] = { 3, 3 },
 				    .counters[COUNTER_SAMPLES] = 3, .counters[COUNTER_NATIVE_UNKNOWN] = 1,
@@ -119,7 +119,7 @@ TEST(native_stacks_that_are_not_whole_have_their_lines)
 			       "strobe: 2 mapped files could not be read, and native stacks end there: cannot open '/lib/x.so'\n");
 }
 
-TEST(a_recording_without_bpf_counts_observations_and_their_outcome)
+TEST(a_recording_without_bpf_counts_observations_by_outcome)
 {
 	struct record_summary s = {
 		.hz = 99, .off_cpu = true, .seconds = 10, .processes = 3, .switch_share = 1, .refused = "", .is_remote = true,
@@ -151,7 +151,7 @@ TEST(inexact_values_are_reported)
 			   "for a CPU counts as blocked\n"));
 }
 
-TEST(a_profile_in_a_file_says_how_much_was_seen_and_lost)
+TEST(a_profile_in_a_file_records_counts_and_losses)
 {
 	struct record_summary s = { .hz = 99, .refused = "", .counters[COUNTER_TICKS] = 10, .counters[COUNTER_SAMPLES] = 3,
 				    .counters[COUNTER_LOST_TABLE] = 2, .counters[COUNTER_NAME_UNREADABLE] = 1 };

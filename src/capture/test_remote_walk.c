@@ -104,7 +104,7 @@ static bool walk(const struct binary *b, u64 frame)
 	return remote_walk(&php, &w);
 }
 
-TEST(a_deep_stack_takes_as_many_system_calls_as_a_short_one)
+TEST(a_deep_stack_needs_no_more_system_calls_than_a_short_one)
 {
 	struct binary b = binary_of(2);
 	u64 before, calls[2];
@@ -123,7 +123,7 @@ TEST(a_deep_stack_takes_as_many_system_calls_as_a_short_one)
 	CHECK_INT(calls[1], calls[0]);
 }
 
-TEST(a_stack_at_the_start_of_a_chunk_takes_no_more)
+TEST(a_stack_at_the_start_of_a_chunk_needs_no_more_system_calls)
 {
 	struct binary b = binary_of(2);
 	u64 frame = stack_at(0, &b.layout, 4), before = remote_memory_calls();
@@ -133,7 +133,7 @@ TEST(a_stack_at_the_start_of_a_chunk_takes_no_more)
 	CHECK_INT(remote_memory_calls() - before, 5);
 }
 
-TEST(the_id_is_that_of_the_plain_walk)
+TEST(the_stack_id_matches_that_of_a_walk_without_read_ahead)
 {
 	struct binary b = binary_of(4);
 	u64 frame = stack(&b.layout, 12), id;
@@ -162,7 +162,7 @@ TEST(frames_at_the_edge_of_mapped_memory_are_read)
 	munmap(two + page, (size_t)page);
 }
 
-TEST(what_cannot_be_read_is_left_out_and_the_rest_is_there)
+TEST(unreadable_ranges_are_omitted_and_the_others_read)
 {
 	u64 words[3] = { 11, 12, 13 };
 	struct remote_range ranges[] = { { (u64)&words[0], 8 }, { 8, 8 }, { (u64)&words[1], 8 }, { 16, 8 }, { (u64)&words[2], 8 } };
@@ -181,7 +181,7 @@ TEST(what_cannot_be_read_is_left_out_and_the_rest_is_there)
 	CHECK(!remote_memory_find((u64)&words[0], 8));
 }
 
-TEST(a_gap_that_cannot_be_read_hides_nothing)
+TEST(an_unreadable_gap_does_not_hide_other_ranges)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	u8 *three = mmap(NULL, 3 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -206,7 +206,7 @@ TEST(a_gap_that_cannot_be_read_hides_nothing)
 	munmap(three + 2 * page, (size_t)page);
 }
 
-TEST(globals_that_cannot_be_read_are_no_stack)
+TEST(unreadable_globals_yield_no_stack)
 {
 	struct binary b = binary_of(2);
 	struct remote_php php = { getpid(), &b, 0, 0 };

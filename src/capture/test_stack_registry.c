@@ -53,7 +53,7 @@ static const char *path_of(const struct profile *p, uint32_t node)
 	return text;
 }
 
-TEST(a_count_that_comes_before_its_names_gets_them)
+TEST(a_count_that_arrives_before_its_names_gets_them)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct stack_registry_layers layers = { .php = true, .on_cpu = true };
@@ -115,7 +115,7 @@ TEST(the_executed_line_is_kept_on_request)
 	stack_registry_free(b);
 }
 
-TEST(a_function_whose_name_was_lost_is_unknown_and_not_missing)
+TEST(a_function_with_a_lost_name_is_shown_as_unknown)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct stack_registry_layers layers = { .php = true, .on_cpu = true, .off_cpu = true };
@@ -135,7 +135,7 @@ TEST(a_function_whose_name_was_lost_is_unknown_and_not_missing)
 	stack_registry_free(b);
 }
 
-TEST(names_that_are_cut_say_so)
+TEST(truncated_names_are_marked)
 {
 	struct function_event e = { .type = EVENT_FUNCTION, .kind = 2, .name_size = 300, .class_size = 4, .file_size = 10 };
 	struct buf name;
@@ -156,7 +156,7 @@ TEST(names_that_are_cut_say_so)
 	buf_done(&name);
 }
 
-TEST(an_event_that_is_shorter_than_it_says_is_not_read)
+TEST(an_event_shorter_than_its_declared_size_is_not_read)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct php_stack_event e = { .type = EVENT_PHP_STACK, .count = PHP_DEPTH, .id = 9 };
@@ -202,7 +202,7 @@ static void check_leaves(const struct stack_registry_layers *layers, const char 
 	stack_registry_free(b);
 }
 
-TEST(waits_may_end_in_the_function_that_waits)
+TEST(stacks_of_waits_can_end_in_the_waiting_user_function)
 {
 	struct stack_registry_layers layers = { .php = true, .kernel = true, .on_cpu = true, .off_cpu = true };
 
@@ -212,7 +212,7 @@ TEST(waits_may_end_in_the_function_that_waits)
 }
 
 /* Without a frame of Perl's interpreter, native frames are left out of a Perl stack, but merged with a PHP stack. */
-TEST(stacks_of_perl_that_another_book_takes_over_are_still_those_of_perl)
+TEST(perl_stacks_taken_over_by_another_registry_stay_perl_stacks)
 {
 	struct stack_registry *b = stack_registry_new(), *next = stack_registry_new();
 	struct stack_registry_layers layers = { .php = true, .native = true, .off_cpu = true, .modules = modules_new(NULL) };
@@ -234,7 +234,7 @@ TEST(stacks_of_perl_that_another_book_takes_over_are_still_those_of_perl)
 	stack_registry_free(next);
 }
 
-TEST(frames_of_perl_have_the_names_that_perl_has)
+TEST(perl_frames_have_the_names_perl_uses)
 {
 	static const struct {
 		struct function_event e;

@@ -79,22 +79,22 @@ static void check_program(const char *variable)
 	stop(&p);
 }
 
-TEST(each_thread_of_a_program_with_glibc)
+TEST(thread_pointers_are_found_in_programs_with_glibc)
 {
 	check_program("GLIBC");
 }
 
-TEST(each_thread_of_a_static_program_with_glibc)
+TEST(thread_pointers_are_found_in_static_programs_with_glibc)
 {
 	check_program("GLIBC_STATIC");
 }
 
-TEST(each_thread_of_a_program_with_musl)
+TEST(thread_pointers_are_found_in_programs_with_musl)
 {
 	check_program("MUSL");
 }
 
-TEST(each_thread_of_a_static_program_with_musl)
+TEST(thread_pointers_are_found_in_static_programs_with_musl)
 {
 	check_program("MUSL_STATIC");
 }

@@ -97,7 +97,7 @@ static struct unwind *walk(u64 ip, u64 sp, u64 fp, u64 link)
 static struct modules *modules;
 static struct unwind_tables *tables;
 
-TEST(files_that_are_mapped_get_tables)
+TEST(mapped_files_get_unwind_tables)
 {
 	static const struct unwind_sink sink = {
 		put_page, put_rule, put_layout, NULL, UNWIND_PAGES, UNWIND_RULES, UNWIND_LAYOUTS,
@@ -205,24 +205,24 @@ static void handle(int signo, siginfo_t *info, void *context)
 	interrupted_at = 0;
 }
 
-TEST(callers_are_those_that_libgcc_finds)
+TEST(callers_match_those_found_by_libgcc)
 {
 	call(3);
 }
 
-TEST(frames_of_variable_size_are_left_by_the_frame_pointer)
+TEST(variable_sized_frames_are_unwound_by_the_frame_pointer)
 {
 	CHECK(call_with_variable_frame(100, 4) > 0);
 }
 
-TEST(callbacks_of_libraries_are_walked_through)
+TEST(walks_continue_through_callbacks_of_libraries)
 {
 	int list[] = { 3, 1, 2 };
 
 	qsort(list, 3, sizeof(*list), by_compare);
 }
 
-TEST(what_a_signal_interrupted_is_the_caller_of_its_handler)
+TEST(the_interrupted_function_is_the_caller_of_a_signal_handler)
 {
 	struct sigaction action = { .sa_sigaction = handle, .sa_flags = SA_SIGINFO };
 
@@ -234,7 +234,7 @@ TEST(what_a_signal_interrupted_is_the_caller_of_its_handler)
 	raise(SIGUSR1);
 }
 
-TEST(stacks_that_are_too_deep_are_cut_and_say_so)
+TEST(overlong_stacks_are_truncated_and_marked)
 {
 	call(NATIVE_DEPTH + 10);
 }
@@ -251,7 +251,7 @@ static const char *name_of(u64 address)
 	return out.data;
 }
 
-TEST(names_come_from_the_files)
+TEST(function_names_are_read_from_the_mapped_files)
 {
 	CHECK_STR(name_of((u64)(uintptr_t)call + 1), "call");
 	CHECK_STR(name_of((u64)(uintptr_t)walk + 1), "walk");
@@ -292,7 +292,7 @@ static void make(const struct unwind_rule *list, u32 n)
 #define USUAL		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8 }
 #define OUTERMOST	{ .ra = UNWIND_RA_END, .cfa = UNWIND_CFA_SP }
 
-TEST(a_saved_frame_pointer_is_the_one_of_the_caller)
+TEST(a_saved_frame_pointer_is_restored_for_the_caller)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_REG_AT_CFA,
@@ -315,7 +315,7 @@ TEST(a_saved_frame_pointer_is_the_one_of_the_caller)
 }
 
 /* As where the dynamic linker binds a function at its first call: the function called there has saved rbx. */
-TEST(a_frame_can_lie_where_rbx_says)
+TEST(a_frame_can_be_located_by_rbx)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .bx = UNWIND_REG_AT_CFA,
@@ -351,7 +351,7 @@ TEST(a_frame_can_lie_where_rbx_says)
 	CHECK_INT(walk_from(ROW(5), WORD(40), 0, 0, 0)->stack.end, NATIVE_OUTERMOST);
 }
 
-TEST(signal_frames_keep_everything_on_the_stack)
+TEST(registers_of_signal_frames_are_restored_from_the_stack)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_AT_SP, .cfa_offset = 80, .ra = UNWIND_RA_AT_SP, .ra_offset = 88, .fp = UNWIND_REG_AT_SP,
@@ -374,7 +374,7 @@ TEST(signal_frames_keep_everything_on_the_stack)
 	CHECK_INT(u->stack.frames[2], NATIVE_FRAME(1, 0x20));
 }
 
-TEST(stubs_of_the_linker_push_in_their_second_half)
+TEST(plt_stubs_are_unwound_before_and_after_their_push)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_PLT, .cfa_offset = 8, .cfa_add = 11, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8 },
@@ -390,7 +390,7 @@ TEST(stubs_of_the_linker_push_in_their_second_half)
 	CHECK_INT(walk(ROW(0) + 11, WORD(9), 0, 0)->stack.end, NATIVE_NO_RANGE);
 }
 
-TEST(a_link_register_serves_the_innermost_frame_only)
+TEST(the_link_register_is_used_for_the_innermost_frame_only)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_LINK }, USUAL, OUTERMOST,
@@ -406,7 +406,7 @@ TEST(a_link_register_serves_the_innermost_frame_only)
 	CHECK_INT(walk(ROW(0), WORD(8), 0, ROW(1) + 1)->stack.end, NATIVE_UNSUPPORTED);
 }
 
-TEST(code_that_php_compiled_is_left_as_its_interpreter_is)
+TEST(jit_code_of_php_is_unwound_like_its_interpreter)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_REG_AT_CFA,
@@ -446,7 +446,7 @@ TEST(code_that_php_compiled_is_left_as_its_interpreter_is)
 	CHECK_INT(walk(LIBRARY + 7, WORD(8), 0, 0)->stack.end, NATIVE_NO_TABLE);
 }
 
-TEST(a_walk_that_cannot_continue_says_why)
+TEST(a_walk_that_cannot_continue_gives_the_reason)
 {
 	static const struct unwind_rule list[] = {
 		USUAL, { .cfa = UNWIND_CFA_NONE }, { .cfa = UNWIND_CFA_UNSUPPORTED },
@@ -465,7 +465,7 @@ TEST(a_walk_that_cannot_continue_says_why)
 }
 
 /* A stack pointer that points to itself, as on a stack that a program has overwritten. */
-TEST(a_stack_that_goes_round_ends)
+TEST(walking_a_cyclic_stack_terminates)
 {
 	static const struct unwind_rule list[] = {
 		{ .cfa = UNWIND_CFA_AT_SP, .ra = UNWIND_RA_AT_SP, .ra_offset = 8 },

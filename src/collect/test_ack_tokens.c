@@ -241,7 +241,7 @@ static void commit_unacknowledged(struct fixture *f)
 	CHECK(f->n->commits >= until);
 }
 
-TEST(ack_tokens_are_returned_when_all_sinks_have_the_batch)
+TEST(ack_tokens_are_acknowledged_once_all_sinks_have_committed_the_batch)
 {
 	struct fixture f;
 
@@ -306,7 +306,7 @@ static void forget_state(struct fixture *f)
 	CHECK(unlink(f->path) == 0);
 }
 
-TEST(entries_of_a_collector_that_died_make_its_batch_again)
+TEST(claimed_entries_of_a_crashed_collector_form_the_same_batch_again)
 {
 	struct batch_record r;
 	struct source_receiver to;
@@ -367,7 +367,7 @@ TEST(a_batch_is_forgotten_when_its_acknowledgement_is_confirmed)
 	stop(&f);
 }
 
-TEST(a_record_that_is_cut_off_or_lies_about_a_size_is_none)
+TEST(truncated_records_and_records_with_wrong_sizes_are_rejected)
 {
 	static const uint8_t lies[] = { 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1 };
 	struct strobe_wire_cursor c = { lies, lies + sizeof(lies) };
@@ -387,7 +387,7 @@ TEST(a_record_that_is_cut_off_or_lies_about_a_size_is_none)
 	stop(&f);
 }
 
-TEST(an_acknowledgement_that_did_not_arrive_is_no_end)
+TEST(a_batch_whose_acknowledgement_was_lost_is_deduplicated)
 {
 	struct fixture f;
 
@@ -407,7 +407,7 @@ TEST(an_acknowledgement_that_did_not_arrive_is_no_end)
 	stop(&f);
 }
 
-TEST(a_batch_waits_for_all_of_its_entries_of_before_the_crash)
+TEST(an_interrupted_batch_waits_until_all_of_its_entries_are_redelivered)
 {
 	struct fixture f;
 
@@ -436,7 +436,7 @@ TEST(a_batch_waits_for_all_of_its_entries_of_before_the_crash)
 	stop(&f);
 }
 
-TEST(a_source_that_is_not_back_yet_keeps_no_other_from_catching_up)
+TEST(a_source_that_has_not_reconnected_does_not_delay_other_sources)
 {
 	struct fixture f;
 
@@ -462,7 +462,7 @@ TEST(a_source_that_is_not_back_yet_keeps_no_other_from_catching_up)
 	stop(&f);
 }
 
-TEST(a_batch_of_a_relay_counts_once_with_all_of_its_messages)
+TEST(a_redelivered_batch_of_a_relay_counts_once_with_all_of_its_messages)
 {
 	struct fixture f;
 
@@ -515,7 +515,7 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	stop(&f);
 }
 
-TEST(redelivered_entries_get_their_original_time)
+TEST(redelivered_entries_keep_their_original_time)
 {
 	int64_t now = clock_wall_ns(), bucket;
 	struct fixture f;
@@ -538,7 +538,7 @@ TEST(redelivered_entries_get_their_original_time)
 	stop(&f);
 }
 
-TEST(a_line_that_waited_for_days_keeps_its_time)
+TEST(a_line_delayed_for_days_keeps_its_time)
 {
 	int64_t then = clock_wall_ns() - 5 * NS_PER_DAY;
 	struct fixture f;
@@ -630,7 +630,7 @@ static void maintain_now(struct fixture *f, unsigned sink)
 	}
 }
 
-TEST(a_sink_learns_which_batches_may_come_again)
+TEST(a_sink_is_informed_which_batches_may_be_redelivered)
 {
 	struct sink *two;
 	struct fixture f;
@@ -664,7 +664,7 @@ TEST(a_sink_learns_which_batches_may_come_again)
 	stop(&f);
 }
 
-TEST(what_takes_no_room_once_it_is_merged_keeps_no_source_waiting_and_drops_no_run)
+TEST(data_that_merges_into_the_queue_causes_neither_backpressure_nor_drops)
 {
 	struct source_receiver r;
 	struct collector_options o;

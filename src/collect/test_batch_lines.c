@@ -145,7 +145,7 @@ TEST(the_entry_point_is_the_base_name_of_the_first_frame)
 	CHECK_ENTRY("\0;main 1", "?");
 }
 
-TEST(a_long_entry_point_is_cut_to_what_a_label_holds)
+TEST(a_long_entry_point_is_truncated_to_the_length_of_a_label)
 {
 	char line[3000];
 	struct fixture f;
@@ -158,7 +158,7 @@ TEST(a_long_entry_point_is_cut_to_what_a_label_holds)
 	stop(&f);
 }
 
-TEST(equal_stacks_add_up_and_others_share_what_they_have_in_common)
+TEST(equal_stacks_add_up_and_others_share_their_common_prefix)
 {
 	struct fixture f;
 
@@ -174,7 +174,7 @@ TEST(equal_stacks_add_up_and_others_share_what_they_have_in_common)
 	stop(&f);
 }
 
-TEST(without_a_dictionary_it_is_the_same)
+TEST(batches_are_the_same_without_a_dictionary)
 {
 	struct labels web1 = { 0 };
 	struct fixture f;
@@ -201,7 +201,7 @@ TEST(without_a_dictionary_it_is_the_same)
 	stop(&f);
 }
 
-TEST(later_batches_know_the_stacks_of_earlier_ones)
+TEST(later_batches_reuse_the_stacks_of_earlier_ones)
 {
 	struct fixture f;
 
@@ -228,7 +228,7 @@ TEST(later_batches_know_the_stacks_of_earlier_ones)
 	stop(&f);
 }
 
-TEST(a_full_dictionary_forgets_and_nothing_is_lost)
+TEST(a_full_dictionary_is_reset_without_losing_samples)
 {
 	uint64_t sum = 0, wanted = 0;
 	struct fixture f;
@@ -258,7 +258,7 @@ TEST(a_full_dictionary_forgets_and_nothing_is_lost)
 	stop(&f);
 }
 
-TEST(a_batch_that_is_closed_keeps_what_it_has)
+TEST(a_closed_batch_keeps_its_samples)
 {
 	struct fixture f;
 
@@ -269,7 +269,7 @@ TEST(a_batch_that_is_closed_keeps_what_it_has)
 	stop(&f);
 }
 
-TEST(empty_frames_are_none)
+TEST(empty_frames_are_skipped)
 {
 	struct fixture f;
 
@@ -314,7 +314,7 @@ TEST(series_differ_by_entry_point_channel_clock_period_and_labels)
 	stop(&f);
 }
 
-TEST(labels_that_come_with_a_line_win)
+TEST(labels_of_a_line_override_defaults)
 {
 	struct labels labels = { 0 };
 	struct fixture f;
@@ -352,7 +352,7 @@ TEST(each_bucket_of_ten_seconds_has_its_own_entry)
 	stop(&f);
 }
 
-TEST(above_the_limit_of_series_lines_go_to_other)
+TEST(lines_above_the_series_limit_go_to_other)
 {
 	struct fixture f;
 
@@ -382,7 +382,7 @@ TEST(above_the_limit_of_series_lines_go_to_other)
 	stop(&f);
 }
 
-TEST(label_values_have_a_cap)
+TEST(label_values_are_capped)
 {
 	_Atomic uint64_t folded = 0, dropped = 0;
 	struct fixture f;
@@ -399,7 +399,7 @@ TEST(label_values_have_a_cap)
 	stop(&f);
 }
 
-TEST(lines_are_kept_as_they_came_when_a_sink_wants_them)
+TEST(lines_are_kept_verbatim_when_a_sink_wants_them)
 {
 	static const char odd[] = "a.php;class@anonymous\0/x:1;\xff\x1b 2\r";
 	struct fixture f;
@@ -425,7 +425,7 @@ TEST(lines_are_kept_as_they_came_when_a_sink_wants_them)
 	stop(&f);
 }
 
-TEST(counts_stop_at_the_largest_number)
+TEST(counts_saturate)
 {
 	struct fixture f;
 
@@ -436,7 +436,7 @@ TEST(counts_stop_at_the_largest_number)
 	stop(&f);
 }
 
-TEST(a_frame_is_cut_to_what_a_name_holds)
+TEST(a_frame_is_truncated_to_the_length_of_a_name)
 {
 	size_t n = STROBE_WIRE_STRING + 100;
 	char *line = xmalloc(n + 6);
@@ -453,7 +453,7 @@ TEST(a_frame_is_cut_to_what_a_name_holds)
 	stop(&f);
 }
 
-TEST(what_a_batch_takes_in_memory_is_known)
+TEST(memory_of_a_batch_is_accounted_for)
 {
 	char line[64];
 	struct fixture f;

@@ -44,7 +44,7 @@ TEST(labels_and_buckets_keep_entries_apart)
 	stop(&f);
 }
 
-TEST(ids_of_requests_take_none_of_the_series)
+TEST(request_ids_do_not_count_toward_the_series_limit)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -67,7 +67,7 @@ TEST(ids_of_requests_take_none_of_the_series)
 	stop(&f);
 }
 
-TEST(nothing_received_is_no_batch)
+TEST(no_batch_is_committed_without_samples)
 {
 	struct fixture f;
 
@@ -117,7 +117,7 @@ TEST(unknown_reasons_of_senders_count_as_other)
 	stop(&f);
 }
 
-TEST(a_failing_sink_gets_the_same_batch_until_it_can)
+TEST(a_failing_sink_gets_the_same_batch_until_it_succeeds)
 {
 	struct fixture f;
 
@@ -142,7 +142,7 @@ TEST(a_failing_sink_gets_the_same_batch_until_it_can)
 	stop(&f);
 }
 
-TEST(a_batch_that_can_never_be_kept_does_not_hold_up_the_others)
+TEST(a_batch_that_is_rejected_permanently_does_not_block_others)
 {
 	struct fixture f;
 
@@ -164,7 +164,7 @@ TEST(a_batch_that_can_never_be_kept_does_not_hold_up_the_others)
 	stop(&f);
 }
 
-TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
+TEST(with_a_slow_sink_the_queue_grows_to_its_cap_before_samples_are_dropped)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -193,7 +193,7 @@ TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
 	stop(&f);
 }
 
-TEST(what_takes_no_room_once_it_is_merged_is_not_dropped_before)
+TEST(messages_that_merge_into_the_queue_are_not_dropped)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -221,7 +221,7 @@ static void begin_closing(struct fixture *f)
 	CHECK(f->c->closing != NULL);
 }
 
-TEST(what_waits_in_a_batch_that_is_being_closed_is_merged_before_anything_is_dropped)
+TEST(pending_messages_of_a_closing_batch_are_merged_before_anything_is_dropped)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -246,7 +246,7 @@ TEST(what_waits_in_a_batch_that_is_being_closed_is_merged_before_anything_is_dro
 	stop(&f);
 }
 
-TEST(a_run_is_not_dropped_while_merging_would_make_room_for_it)
+TEST(a_run_is_not_dropped_while_merging_can_free_space_for_it)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -276,7 +276,7 @@ static void make_room(void *data)
 	set(data, false, false);
 }
 
-TEST(the_sink_is_maintained_also_while_it_cannot_store_what_waits)
+TEST(a_sink_is_maintained_even_while_its_commits_fail)
 {
 	int64_t end_ns = clock_monotonic_ns() + 60 * NS_PER_SECOND;
 	bool waits = true;
@@ -321,7 +321,7 @@ static bool is_reached(const _Atomic uint64_t *counter, uint64_t wanted, int64_t
 	return *counter >= wanted;
 }
 
-TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
+TEST(a_sink_low_on_space_is_maintained_more_often)
 {
 	struct fixture f;
 
@@ -344,7 +344,7 @@ TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
 	stop(&f);
 }
 
-TEST(too_many_series_go_to_one_called_other)
+TEST(series_above_the_limit_go_to_other)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -367,7 +367,7 @@ TEST(too_many_series_go_to_one_called_other)
 	stop(&f);
 }
 
-TEST(series_without_end_are_dropped_and_counted)
+TEST(series_above_the_hard_limit_are_dropped_and_counted)
 {
 	struct collector_options o;
 	struct fixture f;
@@ -384,7 +384,7 @@ TEST(series_without_end_are_dropped_and_counted)
 	stop(&f);
 }
 
-TEST(free_space_is_reported_before_anything_is_accepted)
+TEST(free_queue_space_is_reported_before_any_message_is_accepted)
 {
 	struct source_receiver r;
 	struct collector_options o;
@@ -418,7 +418,7 @@ TEST(free_space_is_reported_before_anything_is_accepted)
 	stop(&f);
 }
 
-TEST(a_wrong_clock_of_a_sender_is_replaced_by_the_time_of_receipt)
+TEST(samples_from_senders_with_wrong_clocks_get_the_time_of_receipt)
 {
 	int64_t now = clock_wall_ns();
 	struct fixture f;
@@ -469,7 +469,7 @@ static void stop_loop(struct watch *w, uint32_t events)
 		loop_stop(f->loop, 0);
 }
 
-TEST(the_loop_closes_batches_by_itself)
+TEST(the_loop_commits_batches_periodically)
 {
 	struct stopper timer = { 0 };
 	struct collector_options o;
@@ -527,7 +527,7 @@ static unsigned close_beside_a_sender(struct fixture *f, unsigned enough)
 	return s.turns;
 }
 
-TEST(while_a_large_batch_is_closed_others_are_heard)
+TEST(messages_are_received_while_a_large_batch_is_closed)
 {
 	struct fixture f;
 

@@ -164,7 +164,7 @@ static void start_with_two_sinks(struct fixture *f)
 	add(f, &second);
 }
 
-TEST(a_sink_that_is_added_has_what_comes_from_then_on)
+TEST(an_added_sink_gets_samples_received_from_then_on)
 {
 	struct collector_sink second;
 	struct fixture f;
@@ -189,7 +189,7 @@ static void send_message(struct fixture *f)
 	CHECK_INT(source_message(&f->sources[0], (struct message_metadata){ 0 }, bytes, n), STROBE_WIRE_OK);
 }
 
-TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets_profiles)
+TEST(stacks_are_shared_while_all_sinks_read_rows_and_other_sinks_get_profiles)
 {
 	struct collector_sink second, third;
 	struct fixture f;
@@ -214,7 +214,7 @@ TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets
 	finish(&f);
 }
 
-TEST(a_sink_that_is_removed_is_emptied_first)
+TEST(a_removed_sink_is_drained_first)
 {
 	struct fixture f;
 
@@ -236,7 +236,7 @@ TEST(a_sink_that_is_removed_is_emptied_first)
 	CHECK_INT(f.sinks[0].gone, 1);
 }
 
-TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end_with_how_much_is_left)
+TEST(a_sink_that_cannot_be_drained_is_closed_at_shutdown_with_its_samples_counted)
 {
 	struct fixture f;
 
@@ -259,7 +259,7 @@ static void add_sink(struct fixture *f, unsigned i)
 	add(f, &sink);
 }
 
-TEST(a_removed_sink_that_fails_is_given_up_and_sources_go_on)
+TEST(a_removed_sink_that_keeps_failing_is_abandoned_and_sources_continue)
 {
 	const struct collector_counters *n;
 	struct sink_worker *removed;
@@ -287,7 +287,7 @@ TEST(a_removed_sink_that_fails_is_given_up_and_sources_go_on)
 	CHECK_INT(f.sinks[0].gone, 1);
 }
 
-TEST(the_other_sinks_get_what_only_a_removed_sink_was_to_store)
+TEST(batches_meant_only_for_a_removed_sink_go_to_the_other_sinks)
 {
 	const struct collector_counters *n;
 	struct fixture f;
@@ -310,7 +310,7 @@ TEST(the_other_sinks_get_what_only_a_removed_sink_was_to_store)
 	finish(&f);
 }
 
-TEST(of_two_removed_sinks_the_last_one_passes_on_what_neither_has_stored)
+TEST(batches_that_neither_of_two_removed_sinks_stored_go_to_a_remaining_one)
 {
 	const struct collector_counters *n;
 	struct fixture f;
@@ -359,7 +359,7 @@ static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
 	CHECK_INT(f->sinks[0].left, 1);
 }
 
-TEST(runs_of_a_removed_sink_that_is_given_up_are_passed_on_or_counted)
+TEST(runs_of_an_abandoned_sink_are_passed_on_or_counted)
 {
 	const struct collector_counters *n;
 	struct fixture f;
@@ -389,7 +389,7 @@ TEST(runs_of_a_removed_sink_that_is_given_up_are_passed_on_or_counted)
 	finish(&f);
 }
 
-TEST(a_removed_sink_that_makes_progress_is_not_given_up)
+TEST(a_removed_sink_that_makes_progress_is_not_abandoned)
 {
 	struct fixture f;
 
@@ -477,7 +477,7 @@ TEST(a_removed_sink_can_be_restored_until_the_loop_closes_it)
 	finish(&f);
 }
 
-TEST(a_place_of_a_sink_that_has_left_is_used_again)
+TEST(slots_of_removed_sinks_are_reused)
 {
 	struct fixture f;
 
@@ -493,7 +493,7 @@ TEST(a_place_of_a_sink_that_has_left_is_used_again)
 	finish(&f);
 }
 
-TEST(a_source_is_forgotten_when_nothing_of_it_is_under_way)
+TEST(a_source_is_forgotten_once_none_of_its_data_is_in_flight)
 {
 	struct fixture f;
 
@@ -512,7 +512,7 @@ TEST(a_source_is_forgotten_when_nothing_of_it_is_under_way)
 	finish(&f);
 }
 
-TEST(a_lower_cap_of_memory_holds_at_once)
+TEST(a_lower_memory_cap_takes_effect_immediately)
 {
 	struct collector_options o;
 	struct fixture f;

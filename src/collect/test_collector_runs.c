@@ -9,7 +9,7 @@ static void check_run_sums(const struct fixture *f)
 					       f->n->runs_dropped_rejected + f->n->runs_dropped_conflict);
 }
 
-TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
+TEST(runs_are_stored_individually_and_counted_by_outcome)
 {
 	static const int results[] = { 1, 0, -EEXIST, -EINVAL };
 	struct fixture f;
@@ -68,7 +68,7 @@ TEST(runs_wait_while_they_cannot_be_stored_and_samples_continue)
 	stop(&f);
 }
 
-TEST(runs_that_wait_at_the_end_are_freed_and_their_time_is_held_to_now)
+TEST(runs_with_a_wrong_time_are_corrected_and_queued_runs_freed_at_shutdown)
 {
 	struct fixture f;
 

@@ -29,7 +29,7 @@ static int open_one(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-TEST(of_a_small_limit_half_of_what_is_free_is_for_sinks_and_a_quarter_for_http)
+TEST(under_a_small_limit_sinks_get_half_of_the_free_descriptors_and_http_a_quarter)
 {
 	int used = lowest_free(), http, inputs = 0;
 
@@ -51,7 +51,7 @@ TEST(of_a_small_limit_half_of_what_is_free_is_for_sinks_and_a_quarter_for_http)
 		close(fd);
 }
 
-TEST(http_has_some_even_where_nothing_is_free)
+TEST(http_gets_a_minimum_of_descriptors_even_if_none_are_free)
 {
 	int used = lowest_free();
 

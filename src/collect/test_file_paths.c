@@ -40,7 +40,7 @@ static size_t count_state_files(const struct fixture *f)
 	return n;
 }
 
-TEST(a_file_goes_on_by_any_of_its_paths)
+TEST(a_file_is_resumed_under_any_of_its_paths)
 {
 	static const char *const paths[] = { "dir/x", "by-link", "hard", "dir/by-link", "x", "dir/hard", "x" };
 	struct fixture f;
@@ -61,7 +61,7 @@ TEST(a_file_goes_on_by_any_of_its_paths)
 	teardown(&f);
 }
 
-TEST(ack_tokens_of_before_are_those_of_the_same_source_by_another_path)
+TEST(earlier_ack_tokens_stay_valid_under_another_path_of_the_same_file)
 {
 	_cleanup_(freep) char *identity = NULL;
 	struct ack_token before;
@@ -82,7 +82,7 @@ TEST(ack_tokens_of_before_are_those_of_the_same_source_by_another_path)
 	teardown(&f);
 }
 
-TEST(a_file_that_was_rotated_meanwhile_is_found_through_a_link_of_its_directory)
+TEST(a_file_rotated_while_stopped_is_found_through_a_link_to_its_directory)
 {
 	struct fixture f;
 
@@ -99,7 +99,7 @@ TEST(a_file_that_was_rotated_meanwhile_is_found_through_a_link_of_its_directory)
 	teardown(&f);
 }
 
-TEST(a_file_that_was_renamed_to_any_name_meanwhile_is_read_to_its_end)
+TEST(a_file_renamed_to_any_name_while_stopped_is_read_to_its_end)
 {
 	_cleanup_(freep) char *to = NULL;
 	struct fixture f;
@@ -117,7 +117,7 @@ TEST(a_file_that_was_renamed_to_any_name_meanwhile_is_read_to_its_end)
 	teardown(&f);
 }
 
-TEST(a_rotated_file_that_is_configured_by_its_new_name_goes_on_and_its_successor_too)
+TEST(a_rotated_file_configured_by_its_new_name_is_resumed_and_so_is_its_successor)
 {
 	_cleanup_(freep) char *command = NULL;
 	struct fixture f;
@@ -178,7 +178,7 @@ static void check_once(const char *got, const char *line, const char *other)
 	CHECK_INT(strlen(got), strlen(line) + (other ? strlen(other) : 0));
 }
 
-TEST(a_file_that_was_rotated_meanwhile_and_is_listed_by_both_names_is_read_once)
+TEST(a_file_rotated_while_stopped_and_listed_by_both_names_is_read_once)
 {
 	for (int order = 0; order < 2; order++) {
 		struct source *a, *b;
@@ -204,7 +204,7 @@ TEST(a_file_that_was_rotated_meanwhile_and_is_listed_by_both_names_is_read_once)
 	}
 }
 
-TEST(a_file_that_is_rotated_to_a_path_that_is_added_then_is_read_once)
+TEST(a_file_rotated_to_a_path_that_is_added_later_is_read_once)
 {
 	struct source *added;
 	struct fixture f;
@@ -232,7 +232,7 @@ TEST(a_file_that_is_rotated_to_a_path_that_is_added_then_is_read_once)
 	teardown(&f);
 }
 
-TEST(two_files_that_swap_their_names_are_read_once_whichever_source_goes)
+TEST(two_files_that_swap_names_are_read_once_whichever_source_is_removed)
 {
 	for (int which = 0; which < 2; which++) {
 		struct source *sources[2];
@@ -269,7 +269,7 @@ TEST(two_files_that_swap_their_names_are_read_once_whichever_source_goes)
 	}
 }
 
-TEST(a_source_that_takes_a_file_over_keeps_the_offset_of_the_one_it_had)
+TEST(a_source_that_takes_over_a_file_keeps_the_offset_of_its_previous_one)
 {
 	struct source *y;
 	struct fixture f;
@@ -295,7 +295,7 @@ TEST(a_source_that_takes_a_file_over_keeps_the_offset_of_the_one_it_had)
 	teardown(&f);
 }
 
-TEST(a_file_that_was_truncated_meanwhile_is_read_from_its_start_by_another_path)
+TEST(a_file_truncated_while_stopped_is_read_from_its_start_under_another_path)
 {
 	struct fixture f;
 
@@ -336,7 +336,7 @@ TEST(offsets_under_the_name_of_an_earlier_version_are_used)
 	teardown(&f);
 }
 
-TEST(an_opening_that_is_undone_takes_no_offsets_from_another_path)
+TEST(a_source_whose_opening_is_undone_takes_no_offsets_from_another_path)
 {
 	struct err err = { 0 };
 	struct source *undone;
@@ -360,7 +360,7 @@ TEST(an_opening_that_is_undone_takes_no_offsets_from_another_path)
 }
 
 /* Inodes are reused, and logs may begin with the same lines. */
-TEST(a_file_that_is_younger_than_an_offset_is_another_one)
+TEST(an_offset_is_not_applied_to_a_file_created_after_it)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct stat before, after;

@@ -7,7 +7,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-TEST(a_file_is_followed_from_before_it_is_there_through_rotation_and_truncation)
+TEST(a_file_is_followed_from_before_its_creation_through_rotation_and_truncation)
 {
 	struct fixture f;
 
@@ -32,7 +32,7 @@ TEST(a_file_is_followed_from_before_it_is_there_through_rotation_and_truncation)
 	teardown(&f);
 }
 
-TEST(a_restart_goes_on_behind_what_was_acknowledged)
+TEST(a_restart_resumes_after_the_acknowledged_lines)
 {
 	struct fixture f;
 	struct ack_token before;
@@ -56,7 +56,7 @@ TEST(a_restart_goes_on_behind_what_was_acknowledged)
 	teardown(&f);
 }
 
-TEST(what_was_rotated_away_during_a_restart_is_read_to_its_end)
+TEST(a_file_rotated_away_during_a_restart_is_read_to_its_end)
 {
 	struct fixture f;
 
@@ -91,7 +91,7 @@ static bool tells_birth(const struct fixture *f)
 	return statx(AT_FDCWD, f->directory, 0, STATX_BTIME, &x) == 0 && (x.stx_mask & STATX_BTIME);
 }
 
-TEST(files_that_the_path_named_during_a_restart_are_read_in_order_and_once)
+TEST(files_created_and_rotated_during_a_restart_are_read_once_in_order)
 {
 	struct fixture f;
 	struct ack_token before;
@@ -144,7 +144,7 @@ TEST(a_file_that_appears_while_a_removed_source_waits_for_its_sink_is_read_later
 	teardown(&f);
 }
 
-TEST(many_rotated_files_wait_for_their_sink_also_over_a_restart)
+TEST(many_rotated_files_wait_for_their_sink_even_across_a_restart)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };
 	struct fixture f;
@@ -167,7 +167,7 @@ TEST(many_rotated_files_wait_for_their_sink_also_over_a_restart)
 	teardown(&f);
 }
 
-TEST(a_file_that_is_renamed_to_another_path_that_is_read_is_not_read_twice)
+TEST(a_file_renamed_to_another_followed_path_is_not_read_twice)
 {
 	struct source *other = NULL;
 	struct err err = { 0 };
@@ -189,7 +189,7 @@ TEST(a_file_that_is_renamed_to_another_path_that_is_read_is_not_read_twice)
 	teardown(&f);
 }
 
-TEST(a_rotation_that_is_undone_reads_no_line_twice)
+TEST(no_line_is_read_twice_after_an_undone_rotation)
 {
 	struct fixture f;
 
@@ -210,7 +210,7 @@ TEST(a_rotation_that_is_undone_reads_no_line_twice)
 	teardown(&f);
 }
 
-TEST(another_file_in_its_place_is_read_from_the_start)
+TEST(a_file_with_the_same_inode_but_other_content_is_read_from_the_start)
 {
 	struct fixture f;
 
@@ -245,7 +245,7 @@ static void damage(struct fixture *f, const char *bytes, size_t n)
 }
 
 /* Renamed, but its bytes not written, or not all of them, when the power went. */
-TEST(a_damaged_state_file_keeps_nothing_from_being_read_and_gives_no_ack_token_twice)
+TEST(with_a_damaged_state_file_the_file_is_read_and_no_ack_token_is_reused)
 {
 	static const struct { const char *bytes; size_t n; } cases[] = {
 		{ "", 0 },
@@ -283,7 +283,7 @@ TEST(a_damaged_state_file_keeps_nothing_from_being_read_and_gives_no_ack_token_t
 	}
 }
 
-TEST(what_cannot_be_followed_is_refused)
+TEST(paths_that_cannot_be_followed_are_rejected)
 {
 	static const char *const bad[] = { "file:relative", "file:/tmp", "file:/dev/null", "file:/tmp/x?clock=sun",
 					   "file:/" };

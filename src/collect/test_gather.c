@@ -118,7 +118,7 @@ static unsigned run_until(bool has_pause, unsigned messages, size_t bytes)
 	return ticks * messages;
 }
 
-TEST(the_first_messages_are_taken_when_they_come)
+TEST(the_first_messages_are_read_immediately)
 {
 	begin();
 	run(GATHER_MESSAGES - 1, 1, 100);
@@ -128,7 +128,7 @@ TEST(the_first_messages_are_taken_when_they_come)
 	end();
 }
 
-TEST(messages_that_come_often_are_taken_together)
+TEST(frequent_messages_are_read_together)
 {
 	unsigned sent = 0, tries = 0;
 
@@ -146,7 +146,7 @@ TEST(messages_that_come_often_are_taken_together)
 	end();
 }
 
-TEST(silence_ends_the_breaks)
+TEST(pauses_end_when_messages_become_rare)
 {
 	unsigned sent;
 
@@ -160,7 +160,7 @@ TEST(silence_ends_the_breaks)
 	end();
 }
 
-TEST(a_sender_of_large_messages_is_looked_at_more_often)
+TEST(a_sender_of_large_messages_is_read_more_often)
 {
 	unsigned sent, rounds = 0;
 
@@ -222,13 +222,13 @@ static void check_many(unsigned messages, size_t bytes)
 	CHECK(has_room);
 }
 
-TEST(a_sender_of_many_messages_causes_no_wakeups_and_has_room)
+TEST(a_busy_sender_causes_no_wakeups_and_finds_buffer_space)
 {
 	check_many(20, 1700);
 	check_many(70, 40);	/* small messages take buffer space mostly by the kernel's overhead */
 }
 
-TEST(a_disconnect_during_a_break_is_noticed_after_it)
+TEST(a_disconnect_during_a_pause_is_noticed_after_it)
 {
 	unsigned sent;
 

@@ -92,7 +92,7 @@ static uint64_t batch_of(struct fixture *f, const struct source *s, uint64_t ms)
 	return id;
 }
 
-TEST(ack_tokens_of_a_batch_under_way_are_known_after_a_crash)
+TEST(ack_tokens_of_a_batch_in_flight_are_known_after_a_crash)
 {
 	struct fixture f;
 
@@ -110,7 +110,7 @@ TEST(ack_tokens_of_a_batch_under_way_are_known_after_a_crash)
 	stop(&f);
 }
 
-TEST(a_record_that_was_cut_off_anywhere_takes_none_of_those_before_it_along)
+TEST(a_truncated_record_leaves_earlier_records_readable)
 {
 	struct fixture f;
 	long whole, end;
@@ -135,7 +135,7 @@ TEST(a_record_that_was_cut_off_anywhere_takes_none_of_those_before_it_along)
 	stop(&f);
 }
 
-TEST(a_damaged_byte_ends_the_file_where_it_is)
+TEST(records_before_a_damaged_byte_are_kept)
 {
 	struct fixture f;
 	struct buf bytes;
@@ -159,7 +159,7 @@ TEST(a_damaged_byte_ends_the_file_where_it_is)
 	stop(&f);
 }
 
-TEST(a_redis_that_forgot_an_acknowledgement_does_not_double_a_batch)
+TEST(a_batch_counts_once_although_redis_lost_its_acknowledgement)
 {
 	struct fixture f;
 
@@ -173,7 +173,7 @@ TEST(a_redis_that_forgot_an_acknowledgement_does_not_double_a_batch)
 	stop(&f);
 }
 
-TEST(the_file_is_renewed_without_what_is_over)
+TEST(the_file_is_rewritten_without_finished_batches)
 {
 	struct fixture f;
 	long largest = 0;
@@ -201,7 +201,7 @@ TEST(the_file_is_renewed_without_what_is_over)
 	journal_set_ended_kept(30LL * 1000000000);
 }
 
-TEST(entries_not_redelivered_are_dropped_when_the_source_has_caught_up)
+TEST(entries_not_redelivered_are_dropped_once_the_source_has_caught_up)
 {
 	struct fixture f;
 	long before;
@@ -221,7 +221,7 @@ TEST(entries_not_redelivered_are_dropped_when_the_source_has_caught_up)
 	stop(&f);
 }
 
-TEST(batches_of_relays_are_known_after_a_crash_and_by_which_batch_they_were_held)
+TEST(the_batch_that_holds_a_batch_of_a_relay_is_known_after_a_crash)
 {
 	struct fixture f;
 
@@ -239,7 +239,7 @@ TEST(batches_of_relays_are_known_after_a_crash_and_by_which_batch_they_were_held
 	stop(&f);
 }
 
-TEST(the_oldest_of_very_many_ids_of_relays_are_forgotten)
+TEST(the_oldest_ids_of_relay_batches_are_forgotten_above_the_limit)
 {
 	struct fixture f;
 	uint64_t id = 0;
@@ -266,7 +266,7 @@ TEST(two_collectors_never_share_a_journal)
 	stop(&f);
 }
 
-TEST(a_batch_that_cannot_be_noted_is_tried_again)
+TEST(recording_a_batch_in_the_journal_is_retried)
 {
 	struct rlimit before, small;
 	struct err err = { 0 };

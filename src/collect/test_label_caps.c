@@ -36,7 +36,7 @@ static const char *apply(struct fixture *f, const char *key, const char *value)
 	return kept;
 }
 
-TEST(so_many_values_of_each_label_are_kept)
+TEST(the_cap_limits_the_values_of_each_label)
 {
 	struct fixture f;
 
@@ -51,7 +51,7 @@ TEST(so_many_values_of_each_label_are_kept)
 	stop(&f);
 }
 
-TEST(hosts_may_be_more)
+TEST(the_cap_for_hosts_is_higher)
 {
 	char host[16];
 	struct fixture f;
@@ -66,7 +66,7 @@ TEST(hosts_may_be_more)
 	stop(&f);
 }
 
-TEST(other_is_no_value_that_takes_a_place)
+TEST(other_does_not_count_toward_the_cap)
 {
 	struct fixture f;
 
@@ -100,7 +100,7 @@ TEST(ids_of_one_request_are_dropped_and_counted)
 	stop(&f);
 }
 
-TEST(a_new_day_resets_the_values_and_the_same_one_does_not)
+TEST(a_new_day_resets_the_values)
 {
 	struct fixture f;
 
@@ -114,7 +114,7 @@ TEST(a_new_day_resets_the_values_and_the_same_one_does_not)
 	stop(&f);
 }
 
-TEST(a_clock_that_goes_back_over_midnight_and_forth_does_not_undo_the_cap)
+TEST(a_clock_that_goes_back_across_midnight_does_not_reset_the_cap)
 {
 	struct fixture f;
 
@@ -128,7 +128,7 @@ TEST(a_clock_that_goes_back_over_midnight_and_forth_does_not_undo_the_cap)
 	stop(&f);
 }
 
-TEST(labels_of_more_names_than_there_is_room_for_are_other)
+TEST(values_of_keys_above_the_limit_become_other)
 {
 	char key[16];
 	struct fixture f;
@@ -144,7 +144,7 @@ TEST(labels_of_more_names_than_there_is_room_for_are_other)
 	stop(&f);
 }
 
-TEST(all_labels_of_a_set_are_looked_at)
+TEST(all_labels_of_a_set_are_capped)
 {
 	struct labels l = { 0 };
 	struct fixture f;

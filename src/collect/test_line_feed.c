@@ -31,7 +31,7 @@ static const char *lines_of(const char *text, size_t piece, size_t max, bool end
 	return seen.data;
 }
 
-TEST(lines_are_the_same_in_pieces_of_any_size)
+TEST(lines_are_the_same_in_chunks_of_any_size)
 {
 	for (size_t piece = 1; piece < 20; piece++) {
 		CHECK_STR(lines_of("one 1\n\nthree 3\nlast", piece, 100, true), "0:one 1\n6:\n7:three 3\n15:last\n");
@@ -39,7 +39,7 @@ TEST(lines_are_the_same_in_pieces_of_any_size)
 	}
 }
 
-TEST(a_line_that_is_too_long_is_said_once_and_the_next_one_is_fine)
+TEST(a_line_above_the_limit_is_reported_once_and_the_next_one_is_read)
 {
 	for (size_t piece = 1; piece < 30; piece++)
 		CHECK_STR(lines_of("a 1\nabcdefghijklmno 1\nb 2\n", piece, 8, true), "0:a 1\n4 too long\n22:b 2\n");

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-TEST(a_query_says_labels_clock_and_period)
+TEST(a_query_sets_labels_clock_and_period)
 {
 	struct line_options o;
 	struct err err;
@@ -21,7 +21,7 @@ TEST(a_query_says_labels_clock_and_period)
 	line_options_done(&o);
 }
 
-TEST(what_a_query_cannot_say_is_refused)
+TEST(invalid_parameters_are_rejected)
 {
 	static const char *const bad[] = {
 		"clock=sun",

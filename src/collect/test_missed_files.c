@@ -90,7 +90,7 @@ static void check_found(struct fixture *f, const char *expected)
 		CHECK_STR(find(f), expected);
 }
 
-TEST(numbered_files_between_the_last_one_and_the_path_are_found_oldest_first)
+TEST(numbered_files_after_the_last_one_read_are_found_oldest_first)
 {
 	struct fixture f;
 
@@ -102,7 +102,7 @@ TEST(numbered_files_between_the_last_one_and_the_path_are_found_oldest_first)
 	teardown(&f);
 }
 
-TEST(dated_files_are_found_also_before_an_extension)
+TEST(dates_are_found_before_an_extension_too)
 {
 	struct fixture f;
 
@@ -116,7 +116,7 @@ TEST(dated_files_are_found_also_before_an_extension)
 	teardown(&f);
 }
 
-TEST(without_a_rotation_and_with_a_single_one_nothing_is_missed)
+TEST(no_file_is_missed_without_a_rotation_or_with_a_single_one)
 {
 	struct fixture f;
 
@@ -130,7 +130,7 @@ TEST(without_a_rotation_and_with_a_single_one_nothing_is_missed)
 	teardown(&f);
 }
 
-TEST(an_earlier_name_is_not_between_the_last_file_and_the_path)
+TEST(a_file_that_sorts_before_the_last_one_read_is_not_missed)
 {
 	struct fixture f;
 
@@ -140,7 +140,7 @@ TEST(an_earlier_name_is_not_between_the_last_file_and_the_path)
 	teardown(&f);
 }
 
-TEST(copies_are_doubtful)
+TEST(copies_are_reported_as_doubtful)
 {
 	struct fixture f;
 
@@ -158,7 +158,7 @@ TEST(copies_are_doubtful)
 	teardown(&f);
 }
 
-TEST(a_copy_of_a_missed_file_does_not_keep_that_one_from_being_read)
+TEST(a_missed_file_is_read_despite_a_copy_of_it)
 {
 	struct fixture f;
 
@@ -173,7 +173,7 @@ TEST(a_copy_of_a_missed_file_does_not_keep_that_one_from_being_read)
 	teardown(&f);
 }
 
-TEST(days_before_months_are_not_in_the_order_of_their_digits)
+TEST(files_dated_day_first_are_doubtful)
 {
 	struct fixture f;
 
@@ -183,7 +183,7 @@ TEST(days_before_months_are_not_in_the_order_of_their_digits)
 	teardown(&f);
 }
 
-TEST(without_the_file_that_was_read_last_nothing_is_certain)
+TEST(without_the_last_file_read_all_others_are_doubtful)
 {
 	struct fixture f;
 
@@ -200,7 +200,7 @@ TEST(without_the_file_that_was_read_last_nothing_is_certain)
 	teardown(&f);
 }
 
-TEST(the_copy_that_copytruncate_makes_is_doubtful)
+TEST(a_copy_made_by_copytruncate_is_doubtful)
 {
 	struct fixture f;
 
@@ -211,7 +211,7 @@ TEST(the_copy_that_copytruncate_makes_is_doubtful)
 	teardown(&f);
 }
 
-TEST(a_file_that_was_there_when_the_path_was_last_looked_at_is_doubtful)
+TEST(a_file_that_existed_at_the_last_check_of_the_path_is_doubtful)
 {
 	struct fixture f;
 

@@ -155,7 +155,7 @@ TEST(merging_stops_at_its_budget_and_resumes_there)
 	open_batch_free(b);
 }
 
-TEST(what_waits_is_counted_as_if_nothing_of_it_were_there_yet)
+TEST(pending_messages_are_counted_at_their_unmerged_size)
 {
 	struct open_batch *b = open_batch_new(1);
 	uint64_t waiting;
@@ -205,7 +205,7 @@ static void check_memory(const struct open_batch_rules *by, unsigned messages)
 		open_batch_free(batches[i]);
 }
 
-TEST(a_batch_is_counted_for_about_the_memory_that_it_takes)
+TEST(the_counted_size_of_a_batch_is_about_its_memory)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	SKIP("the allocator of sanitizers does not say how much it has given");

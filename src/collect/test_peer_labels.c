@@ -38,12 +38,12 @@ TEST(a_container_and_its_pod_become_labels)
 		  "container=0123456789ab,pod_uid=1b2c3d4e-0001-4002-8003-a1b2c3d4e5f6,slice=kubepods-pod" UID_ ".slice");
 }
 
-TEST(variables_become_labels_where_they_say_something)
+TEST(variables_become_labels_unless_missing_or_empty)
 {
 	CHECK_STR(LABELS("pod=env:POD_NAME", "a=env:EMPTY", "b=env:POD_NAM", "c=env:OD_NAME", "d=env:LAST"), "d=x,pod=shop-7d9");
 }
 
-TEST(attributes_of_opentelemetry_become_labels)
+TEST(opentelemetry_resource_attributes_become_labels)
 {
 	CHECK_STR(LABELS("service_name=otel:service.name", "environment=otel:deployment.environment", "bad=otel:bad", "none=otel:service",
 			 "pod=otel:k8s.pod.name"), "environment=pro d,pod=shop-7d9,service_name=shop");
@@ -55,7 +55,7 @@ TEST(our_own_variables_become_labels)
 	CHECK_STR(LABELS("node=daemon-env:STROBE_TEST_NODE", "other=daemon-env:STROBE_TEST_NONE"), "node=node-3");
 }
 
-TEST(an_invalid_rule_is_refused_with_a_sentence)
+TEST(an_invalid_rule_is_rejected_with_an_error)
 {
 	static const char *const bad[][2] = {
 		{ "pod", "LABEL=KIND:NAME" }, { "=env:A", "LABEL=KIND:NAME" }, { "a-b=env:A", "letters, digits and _" },
@@ -80,7 +80,7 @@ TEST(an_invalid_rule_is_refused_with_a_sentence)
 }
 
 /* The environment that a process shows is the one it was started with. */
-TEST(a_process_is_read_until_it_is_gone)
+TEST(the_environment_of_a_process_is_read_until_it_exits)
 {
 	const char *rules[] = { "pod=env:STROBE_TEST_POD", "unit=cgroup:unit" };
 	int wait_for[2], status;

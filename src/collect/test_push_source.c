@@ -76,7 +76,7 @@ static void end(struct place *p)
 	loop_free(p->loop);
 }
 
-TEST(a_push_is_taken_in_the_loops_thread_and_counted)
+TEST(a_push_is_received_on_the_thread_of_the_loop_and_counted)
 {
 	struct place p = { .room = 0 };
 
@@ -89,7 +89,7 @@ TEST(a_push_is_taken_in_the_loops_thread_and_counted)
 	end(&p);
 }
 
-TEST(a_push_without_room_for_all_of_it_is_refused_whole)
+TEST(a_push_that_does_not_fit_is_rejected_as_a_whole)
 {
 	struct place p = { .room = -EAGAIN };
 
@@ -102,7 +102,7 @@ TEST(a_push_without_room_for_all_of_it_is_refused_whole)
 	end(&p);
 }
 
-TEST(a_push_that_exceeds_the_queue_is_refused_for_good)
+TEST(a_push_larger_than_the_queue_is_rejected_permanently)
 {
 	struct place p = { .room = -E2BIG };
 
@@ -114,7 +114,7 @@ TEST(a_push_that_exceeds_the_queue_is_refused_for_good)
 	end(&p);
 }
 
-TEST(a_push_above_the_limit_of_series_is_refused_for_good)
+TEST(a_push_above_the_series_limit_is_rejected_permanently)
 {
 	struct place p = { .room = -ENOSPC };
 

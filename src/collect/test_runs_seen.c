@@ -52,7 +52,7 @@ static void remove_all(void)
 	unlink(path);
 }
 
-TEST(what_was_added_is_known_after_opening_again)
+TEST(added_ids_are_known_after_reopening)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct runs_seen s;
@@ -71,7 +71,7 @@ TEST(what_was_added_is_known_after_opening_again)
 	remove_all();
 }
 
-TEST(files_that_are_gone_are_forgotten_and_the_file_does_not_grow_for_ever)
+TEST(removed_files_are_forgotten_and_the_size_of_the_file_is_bounded)
 {
 	struct runs_seen s;
 
@@ -108,7 +108,7 @@ TEST(a_truncated_line_is_skipped_and_rewritten)
 	remove_all();
 }
 
-TEST(a_file_of_something_else_is_not_taken_for_one)
+TEST(a_file_of_another_kind_is_not_accepted)
 {
 	struct runs_seen s;
 	struct err err = { 0 };
@@ -120,7 +120,7 @@ TEST(a_file_of_something_else_is_not_taken_for_one)
 	remove_all();
 }
 
-TEST(ids_that_cannot_be_written_are_known_and_written_later)
+TEST(ids_that_cannot_be_written_are_kept_in_memory_and_written_later)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct runs_seen s;

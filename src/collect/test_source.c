@@ -83,7 +83,7 @@ static void check_line(const char *bytes, size_t n, enum source_line_error wante
 
 #define CHECK_LINE(text, wanted)	check_line(text, sizeof(text) - 1, wanted)
 
-TEST(lines_are_handed_over_as_they_came)
+TEST(lines_are_passed_on_unchanged)
 {
 	CHECK_LINE("main;work 12", SOURCE_LINE_OK);
 	CHECK_LINE("main 1", SOURCE_LINE_OK);
@@ -92,7 +92,7 @@ TEST(lines_are_handed_over_as_they_came)
 	CHECK_LINE("main;work 1000000000000", SOURCE_LINE_OK);
 }
 
-TEST(what_is_no_line_is_counted_by_reason)
+TEST(invalid_lines_are_counted_by_reason)
 {
 	CHECK_LINE("", SOURCE_LINE_BLANK);
 	CHECK_LINE(" \t ", SOURCE_LINE_BLANK);
@@ -139,7 +139,7 @@ TEST(a_line_has_at_most_ten_thousand_frames)
 	buf_done(&b);
 }
 
-TEST(text_of_several_lines_is_taken_apart)
+TEST(text_is_split_into_lines)
 {
 	const struct message_metadata about = { 0 };
 	struct fixture f;
@@ -186,7 +186,7 @@ TEST(an_entry_with_a_line_is_a_line_with_labels)
 	stop(&f);
 }
 
-TEST(an_entry_with_messages_hands_over_each)
+TEST(each_message_of_an_entry_is_received)
 {
 	uint8_t bytes[8192];
 	size_t n = test_message_write(&(struct test_message){ .samples = 3 }, bytes, sizeof(bytes) / 2);
@@ -203,7 +203,7 @@ TEST(an_entry_with_messages_hands_over_each)
 	stop(&f);
 }
 
-TEST(an_entry_without_anything_is_counted)
+TEST(an_empty_entry_is_counted)
 {
 	uint8_t bytes[4096];
 	size_t n = test_message_write(&(struct test_message){ .samples = 3 }, bytes, sizeof(bytes));

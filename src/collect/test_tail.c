@@ -3,7 +3,7 @@
 #include "tail.h"
 #include "test.h"
 
-TEST(the_position_is_before_the_first_line_that_is_not_acknowledged)
+TEST(the_checkpoint_is_before_the_first_unacknowledged_line)
 {
 	struct tail *t = tail_new(-1, 1, 2, 3, 100);
 

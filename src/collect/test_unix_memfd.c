@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-TEST(a_large_message_comes_as_a_sealed_memfd)
+TEST(a_large_message_arrives_in_a_sealed_memfd)
 {
 	struct fixture f;
 	size_t size;
@@ -50,7 +50,7 @@ TEST(a_memfd_may_hold_several_messages)
 	stop(&f);
 }
 
-TEST(a_memfd_that_is_unsealed_or_of_another_size_or_missing_is_rejected)
+TEST(unsealed_missing_and_wrongly_sized_memfds_are_rejected)
 {
 	uint8_t envelope[STROBE_WIRE_ENVELOPE];
 	struct fixture f;
@@ -115,7 +115,7 @@ TEST(unused_passed_descriptors_are_closed)
 	stop(&f);
 }
 
-TEST(running_out_of_descriptors_refuses_and_recovers)
+TEST(connections_are_refused_while_descriptors_are_exhausted)
 {
 	struct rlimit old, low;
 	int a, b, fillers[200];
@@ -149,7 +149,7 @@ TEST(running_out_of_descriptors_refuses_and_recovers)
 }
 
 /* So that connections never keep a sink from opening its files. */
-TEST(half_of_a_low_limit_of_descriptors_is_left_to_others)
+TEST(connections_use_at_most_half_of_the_descriptors)
 {
 	struct rlimit old, low;
 	int clients[30], files[50];

@@ -136,7 +136,7 @@ static void send_part_of_run(int fd, const char *id)
 	CHECK(send(fd, bytes, strobe_wire_end(&w), MSG_NOSIGNAL) > 0);
 }
 
-TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
+TEST(announced_runs_that_never_arrive_are_counted_as_lost_with_their_connection)
 {
 	struct fixture f;
 	char id[16];
@@ -170,7 +170,7 @@ TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 
 /* Open samples, which are sent again later, count neither as samples nor as errors, and losing their connection loses
  * nothing. */
-TEST(open_samples_are_distinguished)
+TEST(open_samples_count_neither_as_samples_nor_as_lost)
 {
 	struct fixture f;
 	int fd;
@@ -189,7 +189,7 @@ TEST(open_samples_are_distinguished)
 	stop(&f);
 }
 
-TEST(a_daemon_that_ends_loses_no_runs)
+TEST(stopping_the_daemon_loses_no_runs)
 {
 	struct fixture f;
 	int fd;
@@ -227,7 +227,7 @@ TEST(two_hundred_connections_are_served)
 	stop(&f);
 }
 
-TEST(what_a_dead_sender_sent_still_counts)
+TEST(messages_of_a_sender_that_has_exited_count)
 {
 	struct fixture f;
 	int fd;
@@ -242,7 +242,7 @@ TEST(what_a_dead_sender_sent_still_counts)
 	stop(&f);
 }
 
-TEST(stopping_the_source_reads_what_was_sent_before)
+TEST(stopping_the_source_reads_messages_sent_before)
 {
 	struct fixture f;
 	int fd, never_accepted;
@@ -280,7 +280,7 @@ static void *send_until_closed(void *data)
 	return (void *)sent;
 }
 
-TEST(a_sender_without_a_pause_loses_no_message_when_the_source_stops)
+TEST(a_sender_that_never_pauses_loses_no_message_when_the_source_stops)
 {
 	struct fixture f;
 	pthread_t sender;
@@ -300,7 +300,7 @@ TEST(a_sender_without_a_pause_loses_no_message_when_the_source_stops)
 	}
 }
 
-TEST(messages_that_come_often_all_arrive_and_so_do_the_last_ones)
+TEST(all_of_many_frequent_messages_arrive_including_the_last_ones)
 {
 	struct fixture f;
 	int fds[5];
@@ -325,7 +325,7 @@ TEST(messages_that_come_often_all_arrive_and_so_do_the_last_ones)
 	stop(&f);
 }
 
-TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
+TEST(a_running_daemon_keeps_its_socket_and_a_stale_one_is_replaced)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct source *second = NULL;
@@ -355,7 +355,7 @@ TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
 	stop(&f);
 }
 
-TEST(a_file_or_another_programs_socket_is_left_alone)
+TEST(files_and_sockets_of_other_programs_are_left_alone)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct err err = { 0 };
@@ -395,7 +395,7 @@ TEST(a_bare_path_may_have_any_name)
 	stop(&f);
 }
 
-TEST(bad_urls_have_a_sentence)
+TEST(invalid_urls_are_rejected_with_an_error)
 {
 	struct loop *loop = loop_new(NULL);
 	struct source *s = NULL;

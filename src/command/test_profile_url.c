@@ -18,7 +18,7 @@ static const char *path_of(const char *url)
 	return path;
 }
 
-TEST(names_of_files_are_no_addresses)
+TEST(file_names_are_not_taken_for_urls)
 {
 	CHECK(profile_url_is("http://h/"));
 	CHECK(profile_url_is("https://h/"));
@@ -27,7 +27,7 @@ TEST(names_of_files_are_no_addresses)
 	CHECK(!profile_url_is("./http://h/"));
 }
 
-TEST(a_page_asks_for_what_it_shows)
+TEST(the_url_of_a_page_requests_the_profile_it_shows)
 {
 #define ASKED "http://h:8787/api/v1/profile?format=strobe"
 	CHECK_STR(path_of("http://h:8787"), ASKED);
@@ -67,7 +67,7 @@ static const char *side_of(const char *url, bool is_before)
 	return name;
 }
 
-TEST(sides_are_named_as_the_page_names_them)
+TEST(sides_of_a_comparison_are_named_as_on_the_page)
 {
 	static const char *const pages[] = { "http://h/?run=w/2&run=w/3&weights=1,3&base=w/1", "http://h/?run=w/2&base=w/1&run=w/3#show=table",
 					     "http://h/runs/w/2?run=w/3&base=w/1", "http://h/runs/w/2?base=w/1", "http://h/api/v1/runs/w/2?base=w/1",
@@ -82,7 +82,7 @@ TEST(sides_are_named_as_the_page_names_them)
 	CHECK_STR(side_of(RANGES, false), "2026-11-29T04:10:15Z to 2026-11-29T04:10:50Z");
 }
 
-TEST(what_no_request_may_hold_is_encoded)
+TEST(characters_invalid_in_requests_are_encoded)
 {
 	CHECK_STR(path_of("http://h:8787/?entry=a b\r\nX: y"), ASKED "&entry=a%20b%0D%0AX:%20y");
 	CHECK_STR(path_of("http://h:8787/?entry=\xc3\xa9%20x"), ASKED "&entry=%C3%A9%20x");
@@ -96,7 +96,7 @@ TEST(old_links_are_resolved)
 	CHECK_STR(path_of("http://h:8787/?run=shop%2F1"), ASKED "&run=shop%2F1");
 }
 
-TEST(the_column_is_remembered)
+TEST(the_column_is_taken_from_the_url)
 {
 	struct profile_url u;
 
@@ -109,7 +109,7 @@ TEST(the_column_is_remembered)
 	CHECK_STR(path_of("http://h:8787/?run=shop/2&column=memory_bytes&base=shop/1"), ASKED "&run=shop/2&base=shop/1&column=memory_bytes");
 }
 
-TEST(other_addresses_are_refused)
+TEST(other_urls_are_rejected)
 {
 	CHECK(strstr(path_of("http://h:8787/runs"), "error: there is no profile at"));
 	CHECK(strstr(path_of("http://h:8787/runs/shop"), "error: there is no profile at"));

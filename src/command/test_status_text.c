@@ -16,7 +16,7 @@ static const char answer[] =
 	"\"runs\":{\"received\":40,\"stored\":39,\"deduplicated\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
 	"\"dropped_by_senders\":{\"no_daemon\":2},\"last\":1000040.5}}";
 
-TEST(status_says_what_came_what_was_lost_and_what_is_kept)
+TEST(status_shows_received_lost_and_stored_samples)
 {
 	struct buf json, out;
 
@@ -40,7 +40,7 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 	buf_done(&out);
 }
 
-TEST(processes_that_cannot_be_sampled_get_a_sentence)
+TEST(processes_that_cannot_be_sampled_are_reported)
 {
 	struct buf json, out;
 
@@ -67,7 +67,7 @@ static const char pipeline[] =
 	"\"runs\":{\"stored\":7,\"deduplicated\":1,\"queued\":2,\"dropped\":{\"conflict\":3}},"
 	"\"failing\":true,\"why\":\"it is read-only\",\"last_commit\":1000099}]}";
 
-TEST(sources_and_sinks_say_what_they_do_and_their_sums)
+TEST(sources_and_sinks_are_listed_with_state_and_counts)
 {
 	struct buf json, out;
 	const char *at;
@@ -97,7 +97,7 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 	buf_done(&out);
 }
 
-TEST(another_servers_answer_is_called_so)
+TEST(the_response_of_another_server_is_an_error)
 {
 	static const char *const others[] = { "", "<html>", "[1, 2]", "{}", "{\"version\":", "\"version\"", "null" };
 	struct buf json, out;
@@ -116,7 +116,7 @@ TEST(another_servers_answer_is_called_so)
 	buf_done(&out);
 }
 
-TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
+TEST(users_without_access_to_the_socket_are_named_with_a_remedy)
 {
 	const struct php_group groups[] = {
 		{ .user = "www-data", .name = "php-fpm, pool www", .processes = 4, .blocked_at = "/run/s", .owner_group = "strobe" },
@@ -147,7 +147,7 @@ TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
 	buf_done(&out);
 }
 
-TEST(an_answer_of_odd_types_is_harmless)
+TEST(a_response_with_unexpected_types_is_harmless)
 {
 	struct buf json, out;
 

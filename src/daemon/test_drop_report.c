@@ -24,7 +24,7 @@ static void check_line(struct drop_report *r, int64_t seconds, uint64_t samples,
 		CHECK_STR(line.data, expected);
 }
 
-TEST(the_first_drop_is_said_at_once_and_the_next_ones_a_minute_later_together)
+TEST(the_first_drop_is_logged_immediately_and_later_ones_once_a_minute)
 {
 	struct drop_report r;
 
@@ -39,7 +39,7 @@ TEST(the_first_drop_is_said_at_once_and_the_next_ones_a_minute_later_together)
 	drop_report_done(&r);
 }
 
-TEST(a_reset_counter_is_counted_from_its_start)
+TEST(a_reset_counter_is_counted_from_zero)
 {
 	struct drop_report r;
 

@@ -15,7 +15,7 @@ static bool is_at(const char *url, const char *place)
 	return found && strcmp(found, place) == 0;
 }
 
-TEST(a_sink_is_at_its_directory_however_it_is_written)
+TEST(a_sink_is_identified_by_its_directory_in_any_spelling)
 {
 	CHECK(is_at("sqlite:/nowhere/a", "/nowhere/a"));
 	CHECK(is_at("/nowhere/a", "/nowhere/a"));
@@ -24,7 +24,7 @@ TEST(a_sink_is_at_its_directory_however_it_is_written)
 	CHECK(is_at("logs:/usr/bin/..", "/usr"));
 }
 
-TEST(relays_to_one_stream_share_one_spool_with_any_other_parameters)
+TEST(relays_to_one_stream_share_a_spool_whatever_their_other_parameters)
 {
 	static const char place[] = "/nowhere/state/spool-h-6379-x";
 
@@ -48,7 +48,7 @@ TEST(relays_to_two_databases_have_two_spools)
 	CHECK(sink_old_place("sqlite:/nowhere/a", "/nowhere/state") == NULL);
 }
 
-TEST(a_receiver_is_one_however_it_is_written)
+TEST(a_receiver_is_identified_by_its_url_in_any_spelling)
 {
 	CHECK(is_at("otlp://h", "otlp://h:4318"));
 	CHECK(is_at("otlp://H:4318/", "otlp://h:4318"));
@@ -57,7 +57,7 @@ TEST(a_receiver_is_one_however_it_is_written)
 	CHECK(sink_place("otlp://u:secret@h/", NULL) == NULL);
 }
 
-TEST(an_unknown_sink_has_no_place)
+TEST(an_invalid_sink_url_has_no_identity)
 {
 	static const char *const urls[] = { "", "-", "sqlite:", "logs:", "logs:/x?y", "otlp:", "redis://h/",
 					    "redis://h/?stream=x&window=soon",
@@ -74,7 +74,7 @@ static bool differs_by(const char *before, const char *after, const char *wanted
 	return strcmp(difference, wanted) == 0;
 }
 
-TEST(a_wish_names_what_differs_and_no_value)
+TEST(differing_parameters_are_named_without_their_values)
 {
 	CHECK(differs_by("redis://h/?stream=x", "redis://h/?stream=x&window=2", "another window="));
 	CHECK(differs_by("redis://h/?stream=x&window=2", "redis://h/?stream=x", "another window="));

@@ -39,7 +39,7 @@ static const struct finding *find(const struct findings *f, const char *check)
 	return find_about(f, check, "");
 }
 
-TEST(a_daemon_that_lost_samples_says_why_and_what_to_do)
+TEST(lost_samples_are_reported_with_reason_and_remedy)
 {
 	struct findings f;
 
@@ -86,7 +86,7 @@ static const char *fix_of(int error, const struct daemon_unit *unit)
 	return fix;
 }
 
-TEST(each_reason_for_no_answer_has_a_remedy_of_its_own)
+TEST(each_reason_for_an_unreachable_daemon_has_its_own_remedy)
 {
 	static const struct daemon_unit serve = { .serves = true }, collect = { .collects = true }, both = { true, true },
 					contained = { true, true, .container = true };
@@ -106,7 +106,7 @@ TEST(each_reason_for_no_answer_has_a_remedy_of_its_own)
 	CHECK_STR(fix_of(-EHOSTUNREACH, &serve), "strobe doctor --url URL-of-the-daemon");
 }
 
-TEST(a_shell_is_asked_to_restart_only_services_that_it_can)
+TEST(remedies_contain_a_restart_command_only_if_one_exists)
 {
 	_cleanup_(buf_done) struct buf unknown, service;
 
@@ -129,7 +129,7 @@ static void check_units(const char *root, const char *make, bool serves, bool co
 	CHECK_INT(u.collects, collects);
 }
 
-TEST(the_unit_is_the_one_that_runs_or_else_the_one_that_is_enabled)
+TEST(the_running_unit_is_chosen_or_else_the_enabled_one)
 {
 	char root[] = "/tmp/test-units-XXXXXX";
 
@@ -193,7 +193,7 @@ static void process(const char *proc, const char *pid, const char *comm, const c
 		put(proc, pid, "maps", maps);
 }
 
-TEST(processes_that_are_alike_are_one_line_and_one_that_was_replaced_is_named)
+TEST(similar_processes_share_a_line_and_replaced_executables_are_named)
 {
 	char proc[] = "/tmp/strobe-doctor-XXXXXX";
 	struct doctor d = { .root = "/", .proc = proc, .socket = "/proc/nonexistent/strobe.sock" };
@@ -246,7 +246,7 @@ static void die(struct findings *f, const void *data)
 	raise(*(const char *)data == 's' ? SIGSYS : SIGKILL);
 }
 
-TEST(a_check_that_hangs_or_dies_costs_one_finding)
+TEST(a_check_that_hangs_or_crashes_costs_one_finding)
 {
 	struct findings f;
 

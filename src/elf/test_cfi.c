@@ -192,7 +192,7 @@ static size_t compare_file(const char *path)
 	return compared;
 }
 
-TEST(rows_are_those_of_readelf)
+TEST(unwind_rows_match_those_of_readelf)
 {
 	static const char *const patterns[] = {
 		"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libcrypto.so.3", "/lib/x86_64-linux-gnu/libm.so.6",

@@ -142,7 +142,7 @@ TEST(a_stripped_file_has_the_symbols_of_its_debuglink)
 	remove_root();
 }
 
-TEST(a_file_of_debug_symbols_of_another_program_is_none)
+TEST(debug_symbols_of_another_program_are_not_used)
 {
 	int root = make_root();
 
@@ -160,7 +160,7 @@ TEST(a_file_of_debug_symbols_of_another_program_is_none)
 	remove_root();
 }
 
-TEST(a_build_id_leads_to_its_file)
+TEST(a_debug_file_is_found_by_its_build_id)
 {
 	int root = make_root();
 	char digits[2 * ELF_BUILD_ID + 2] = "";

@@ -45,7 +45,7 @@ static void check_name(const char *name, const char *type, const char *labels)
 	labels_done(&l);
 }
 
-TEST(a_name_says_application_type_and_labels)
+TEST(a_name_consists_of_application_type_and_labels)
 {
 	check_name("shop.cpu{region=eu}", "cpu", "region=eu,service_name=shop");
 	check_name("my.shop", "cpu", "service_name=my.shop");
@@ -57,7 +57,7 @@ TEST(a_name_says_application_type_and_labels)
 	check_name(" shop.wall { region = eu west ,\tzone=a } ", "wall", "region=eu west,service_name=shop,zone=a");
 }
 
-TEST(a_name_may_be_as_long_as_an_address)
+TEST(a_name_may_be_as_long_as_a_url)
 {
 	struct labels l;
 	struct err err = { 0 };
@@ -83,7 +83,7 @@ TEST(a_name_may_be_as_long_as_an_address)
 	buf_done(&b);
 }
 
-TEST(a_name_that_is_none_is_refused_with_a_sentence)
+TEST(an_invalid_name_is_rejected_with_an_error)
 {
 	static const char *const bad[] = { "", "{a=b}", "shop{a=b", "shop{a}", "sh op", "shop{a b=c}" };
 
@@ -147,7 +147,7 @@ TEST(folded_text_and_lines_are_read)
 	check_text(folded, STR("a 1\nb -2\n"), "line 2 is not a folded stack with a count, as in main;work 12");
 }
 
-TEST(a_trie_has_pieces_of_stacks_and_a_tree_has_frames)
+TEST(a_trie_contains_parts_of_stacks_and_a_tree_contains_frames)
 {
 	/* "" -> "ma" -> "in 2", "p;x 5" */
 	check_text(push_trie, STR("\x00\x00\x01" "\x02" "ma\x00\x02" "\x02" "in\x02\x00" "\x03" "p;x\x05\x00"), "main 2,x<map 5,");
@@ -156,7 +156,7 @@ TEST(a_trie_has_pieces_of_stacks_and_a_tree_has_frames)
 		   "main 1,work<main 4,query 2,");
 }
 
-TEST(damaged_trees_are_refused)
+TEST(damaged_trees_are_rejected)
 {
 	check_text(push_tree, STR("\x00\x00\x01"), "its tree is damaged or truncated: a name has no end");
 	check_text(push_tree, STR("\x09" "ab"), "its tree is damaged or truncated: a name has no end");
@@ -183,7 +183,7 @@ TEST(a_stack_may_not_be_deeper_than_the_limit)
 
 /* --- Times and tenants --- */
 
-TEST(units_of_times_are_detected_by_their_digits)
+TEST(units_of_times_are_detected_by_the_number_of_digits)
 {
 	static const struct { const char *text; int64_t ns; } times[] = {
 		{ "1764190000", 1764190000000000000 }, { "1764190000123", 1764190000123000000 },
@@ -201,7 +201,7 @@ TEST(units_of_times_are_detected_by_their_digits)
 	}
 }
 
-TEST(a_tenant_has_the_characters_that_tenants_have)
+TEST(invalid_characters_in_a_tenant_are_rejected)
 {
 	char long_name[152];
 
@@ -217,7 +217,7 @@ TEST(a_tenant_has_the_characters_that_tenants_have)
 	CHECK_INT(pushed_check_tenant("a b", NULL), -EINVAL);
 }
 
-TEST(the_tenant_of_the_header_is_the_label_and_no_other)
+TEST(the_tenant_label_is_set_by_the_header_only)
 {
 	struct labels l, of_message;
 	struct strobe_wire_message m;
@@ -339,7 +339,7 @@ static char layout_beside(const char *profile, size_t n, const char *attribute, 
 #define LAYOUT_BESIDE(bytes, attribute, attributes) \
 	layout_beside(bytes, sizeof(bytes) - 1, attribute, sizeof(attribute) - 1, attributes)
 
-TEST(attributes_tell_the_layout_where_samples_do_not)
+TEST(attributes_determine_the_layout_where_samples_do_not)
 {
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 2), 'o');			/* there is no attribute 2 */
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 3), 'n');
@@ -459,7 +459,7 @@ static void check_samples(const char *samples, size_t n, const char *label, int6
 
 #define SAMPLES(bytes, label, sum) check_samples(bytes, sizeof(bytes) - 1, label, sum)
 
-TEST(numbers_of_otlp_need_not_be_packed)
+TEST(unpacked_numbers_of_otlp_are_accepted)
 {
 	SAMPLES("\x12\x04\x08\x02\x20\x07", "", 7);					/* 1.10: a value */
 	SAMPLES("\x12\x06\x08\x02\x10\x01\x20\x07", "v", 7);			/* and an attribute */
@@ -473,7 +473,7 @@ TEST(numbers_of_otlp_need_not_be_packed)
 	SAMPLES("\x12\x18\x08\x02\x10\x02\x10\x03" TIME_1 TIME_2, "", 5);
 }
 
-TEST(timestamps_put_values_into_buckets)
+TEST(values_are_assigned_to_buckets_by_timestamp)
 {
 	struct otlp_outcome o;
 	struct err err = { 0 };
@@ -488,7 +488,7 @@ TEST(timestamps_put_values_into_buckets)
 	pushed_done(&p);
 }
 
-TEST(a_profile_with_a_bad_index_is_left_out_as_a_whole)
+TEST(a_profile_with_an_invalid_index_is_skipped_entirely)
 {
 	static const char *const samples[] = {
 		REQUEST("{\"stackIndex\":1,\"values\":[1]},{\"stackIndex\":2,\"values\":[1]}"),
@@ -509,7 +509,7 @@ TEST(a_profile_with_a_bad_index_is_left_out_as_a_whole)
 	}
 }
 
-TEST(json_of_the_oldest_layout_is_refused)
+TEST(json_of_the_oldest_layout_is_rejected)
 {
 	struct otlp_outcome o;
 	struct err err = { 0 };

@@ -29,7 +29,7 @@ static const char *written(const char *folded)
 	return text;
 }
 
-TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
+TEST(recursive_functions_get_a_level_in_their_name_so_that_sums_are_exact)
 {
 	CHECK_STR(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"),
 		  "# callgrind format\nversion: 1\ncreator: strobe-" STROBE_VERSION "\ndesc: calls: not counted\n"
@@ -81,7 +81,7 @@ static int64_t self_of(const struct profile *p, uint32_t column, const struct pr
 }
 
 /* Any callers, recursion of any kind, and functions that call each other in a cycle. */
-TEST(every_function_of_any_tree_keeps_what_it_took)
+TEST(functions_of_any_tree_keep_their_values)
 {
 	struct tree_options o = { .nodes = 200, .names = 4, .columns = 3, .column_names = columns, .files = true };
 
@@ -110,7 +110,7 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 }
 
 /* f is called from two lines of the script, g from one line of f, which also has self time on two lines. */
-TEST(costs_stand_in_the_lines_that_ran)
+TEST(costs_are_attributed_to_executed_lines)
 {
 	static const struct { uint32_t main, f, g, samples; } stacks[] = {
 		{ 20, 0, 0, 1 }, { 21, 5, 0, 2 }, { 22, 5, 0, 4 }, { 22, 6, 0, 8 }, { 22, 6, 9, 16 },
@@ -139,7 +139,7 @@ TEST(costs_stand_in_the_lines_that_ran)
 	profile_free(p);
 }
 
-TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
+TEST(negative_values_and_line_breaks_in_names_are_reported)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "memory_bytes", "bytes"), node;
@@ -159,7 +159,7 @@ TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 }
 
 /* Rounding in the tree built from pairs may lose nanoseconds; but the pairs are what is written. */
-TEST(pairs_are_written_without_a_word_about_the_tree)
+TEST(writing_pairs_reports_no_losses_of_the_tree)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "wall_ns", "nanoseconds"), a, node, pair;
@@ -183,7 +183,7 @@ TEST(pairs_are_written_without_a_word_about_the_tree)
 	profile_free(p);
 }
 
-TEST(what_callgrind_writes_is_read)
+TEST(output_of_callgrind_is_read)
 {
 	static const char text[] =
 		"version: 1\ncreator: callgrind-3.19.0\npid: 12\ncmd:  ./prog x\npart: 1\n\n\ndesc: I1 cache: \n\n"
@@ -205,7 +205,7 @@ TEST(what_callgrind_writes_is_read)
 }
 
 /* main -> a -> b -> a: the file has them as three pairs, and the totals of a and b exceed the overall total. */
-TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
+TEST(functions_in_a_call_cycle_keep_their_self_values)
 {
 	struct profile *p = read_text("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\n\nfn=a\n1 30\ncfn=b\n"
 				      "calls=2 1\n1 60\n\n" "fn=b\n1 60\ncfn=a\ncalls=1 1\n1 25\n");
@@ -236,7 +236,7 @@ static int64_t inclusive(const struct profile *p, const char *name)
 	return total;
 }
 
-TEST(functions_that_valgrind_took_apart_have_its_inclusive_costs)
+TEST(functions_separated_by_recursion_level_have_inclusive_costs_of_valgrind)
 {
 	struct profile *p = read_text(
 		"version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\n"
@@ -253,7 +253,7 @@ TEST(functions_that_valgrind_took_apart_have_its_inclusive_costs)
 	profile_free(p);
 }
 
-TEST(what_is_broken_is_named_with_its_line)
+TEST(errors_name_the_malformed_line)
 {
 	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) is "
 		  "undefined");

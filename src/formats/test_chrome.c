@@ -29,7 +29,7 @@ static const char *read_lines(const char *text)
 
 #define EVENT(ph, name, ts, rest) "{\"ph\":\"" ph "\",\"name\":\"" name "\",\"ts\":" ts ",\"pid\":1,\"tid\":1" rest "}"
 
-TEST(spans_within_spans_are_calls)
+TEST(nested_spans_are_calls)
 {
 	CHECK_STR(read_lines("{\"traceEvents\":[" EVENT("X", "b", "12.5", ",\"dur\":3.25") ","
 			     EVENT("M", "process_name", "0", "") ","
@@ -41,7 +41,7 @@ TEST(spans_within_spans_are_calls)
 	CHECK_STR(err.text, "");
 }
 
-TEST(what_begins_ends_and_threads_are_apart)
+TEST(begin_and_end_events_are_matched_per_thread)
 {
 	CHECK_STR(read_lines("[" EVENT("B", "a", "10",
 				       "") ",{\"ph\":\"B\",\"name\":\"other\",\"ts\":11,\"pid\":1,\"tid\":\"two\"},"
@@ -53,7 +53,7 @@ TEST(what_begins_ends_and_threads_are_apart)
 		  "other[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
 }
 
-TEST(a_trace_that_broke_off_is_read_as_far_as_it_is_whole)
+TEST(a_truncated_trace_is_read_up_to_the_last_complete_event)
 {
 	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",\n" EVENT("B", "b", "12", "") ",\n"
 			     EVENT("E", "", "15", "") ",\n{\"ph\":\"E"),
@@ -61,7 +61,7 @@ TEST(a_trace_that_broke_off_is_read_as_far_as_it_is_whole)
 		  "a[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
 }
 
-TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
+TEST(overlapping_spans_are_cut_and_unmatched_ends_are_counted)
 {
 	CHECK_STR(read_lines("[" EVENT("E", "", "1", "") "," EVENT("X", "a", "10", ",\"dur\":10") ","
 			     EVENT("X", "b", "15", ",\"dur\":10") "]"),
@@ -70,7 +70,7 @@ TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
 	CHECK_STR(err.text, "'x' (chrome): 1 event ends a span that did not begin");
 }
 
-TEST(damage_is_named)
+TEST(malformed_input_is_an_error_with_the_reason)
 {
 	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no \"traceEvents\" array");
 	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a "
@@ -101,7 +101,7 @@ TEST(each_column_survives_a_round_trip)
 }
 
 /* A reader that ignores our additions sees the same values, from durations alone. */
-TEST(the_time_line_itself_says_the_same)
+TEST(durations_in_the_timeline_match_the_profile)
 {
 	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 2, .column_names = columns };
 	struct profile *p = tree_by_chance(&o), *back = profile_new(), *alone = round_trip(&format_strobe, p, 1);
@@ -127,7 +127,7 @@ TEST(the_time_line_itself_says_the_same)
 	profile_free(alone);
 }
 
-TEST(a_flame_chart_is_the_time_line)
+TEST(a_flame_chart_is_written_as_the_timeline)
 {
 	struct profile *p = charted();
 	struct buf b;

@@ -43,7 +43,7 @@ static uint64_t count_lines(const char *piece)
 	return n;
 }
 
-TEST(gzip_and_zstd_give_back_what_was_put)
+TEST(gzip_and_zstd_data_survives_a_round_trip)
 {
 	const char *piece = "main;Cart::total;Tax::of 12\n";
 
@@ -69,7 +69,7 @@ static const char *comment(size_t room)
 	return compress_comment((const uint8_t *)b.data, b.size, out, room) ? out : "-";
 }
 
-TEST(the_comment_of_a_gz_is_read_again)
+TEST(the_comment_of_a_gzip_file_can_be_read)
 {
 	make(&(struct compress_options){ .level = 9, .name = "a.log", .comment = "drawn" }, "x\n", 1);
 	CHECK_STR(comment(64), "drawn");
@@ -94,7 +94,7 @@ static const char *comment_in_file(void)
 	return has ? out : "-";
 }
 
-TEST(files_of_both_kinds_keep_a_comment_that_readers_pass_over)
+TEST(both_formats_store_a_comment_that_decompressors_ignore)
 {
 	const char *longest = "0123456789012345678901234567890123456789012345678901234567890123"
 			      "012345678901234567890123456789012345678901234567890123456789012";
@@ -110,7 +110,7 @@ TEST(files_of_both_kinds_keep_a_comment_that_readers_pass_over)
 	}
 }
 
-TEST(a_header_that_is_cut_off_has_no_comment)
+TEST(a_truncated_header_has_no_comment)
 {
 	const uint8_t bytes[] = { 0x1f, 0x8b, 8, 0x18, 0, 0, 0, 0, 0, 3, 'a', 0, 'b', 0 };
 	char out[8];

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-TEST(functions_that_come_to_have_one_name_are_one)
+TEST(functions_whose_demangled_names_are_equal_are_merged)
 {
 	struct profile *p = profile_new();
 	uint32_t samples = profile_column(p, "samples", "count");

@@ -40,7 +40,7 @@ static const char *through(const char *text)
 	return result ? result : "";
 }
 
-TEST(stacks_are_added_up_and_written_in_the_order_of_names)
+TEST(stacks_are_added_up_and_sorted_by_name)
 {
 	CHECK_STR(through("main;b 2\nmain;a;x 1\nmain 5\nmain;b 3\nother 1\n"),
 		  "main 5\nmain;a;x 1\nmain;b 5\nother 1\n");
@@ -48,7 +48,7 @@ TEST(stacks_are_added_up_and_written_in_the_order_of_names)
 }
 
 /* The order of Perl's sort on whole stacks, rather than frame by frame: the dot and digits come before the semicolon. */
-TEST(stacks_are_in_the_order_of_their_bytes)
+TEST(stacks_are_sorted_bytewise)
 {
 	CHECK_STR(through("f;x 1\nf 2\nf64 3\nf.cold 4\nf.cold;y 5\nfa 6\n"),
 		  "f 2\nf.cold 4\nf.cold;y 5\nf64 3\nf;x 1\nfa 6\n");
@@ -56,7 +56,7 @@ TEST(stacks_are_in_the_order_of_their_bytes)
 		  "a;b;z 1\n");
 }
 
-TEST(frames_of_one_name_are_one)
+TEST(frames_of_equal_name_are_merged)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "samples", "count"), nodes[2];
@@ -76,7 +76,7 @@ TEST(frames_of_one_name_are_one)
 	buf_done(&out);
 }
 
-TEST(line_ends_may_be_of_any_kind)
+TEST(any_kind_of_line_ending_is_accepted)
 {
 	CHECK_STR(through("a;b 1\r\na;c 2\r\n"), "a;b 1\na;c 2\n");
 	CHECK_STR(through("a;b 1"), "a;b 1\n");
@@ -84,7 +84,7 @@ TEST(line_ends_may_be_of_any_kind)
 	CHECK_STR(through("a;b\t1 \n"), "a;b 1\n");
 }
 
-TEST(names_keep_spaces_digits_and_any_bytes)
+TEST(names_may_contain_spaces_digits_and_any_bytes)
 {
 	CHECK_STR(through("main {x} 1\nmain {x};operator new 5 12\n"), "main {x} 1\nmain {x};operator new 5 12\n");
 	CHECK_STR(through("a;\xff\xfe\x01 3\n"), "a;\xff\xfe\x01 3\n");
@@ -105,7 +105,7 @@ TEST(an_anonymous_class_keeps_its_nul_in_the_profile)
 	profile_free(p);
 }
 
-TEST(parts_of_counts_are_kept)
+TEST(fractional_counts_are_kept)
 {
 	CHECK_STR(through("a 0.4\na 0.4\na 0.4\na 0.4\na 0.4\n"), "a 2\n");
 	CHECK_STR(through("a 1.5\nb 1.5\nc 2.0\nd 7.\n"), "a 1.5\nb 1.5\nc 2\nd 7\n");
@@ -120,7 +120,7 @@ TEST(counts_may_be_zero_or_large)
 	CHECK_INT(below_zero, 0);
 }
 
-TEST(what_is_below_zero_is_read_and_not_written_and_that_is_said)
+TEST(negative_values_are_read_but_omitted_with_a_report_when_writing)
 {
 	static const char text[] = "a -5\na;b 3\nd -9\n";
 	struct profile *p = profile_new();
@@ -133,7 +133,7 @@ TEST(what_is_below_zero_is_read_and_not_written_and_that_is_said)
 	CHECK_STR(err_of_write.text, "2 stacks with a value below zero (-14 of samples in all) are left out");
 }
 
-TEST(lines_that_are_no_stack_are_counted_and_the_first_is_shown)
+TEST(lines_without_a_stack_are_counted_and_the_first_is_shown)
 {
 	int r;
 
@@ -145,7 +145,7 @@ TEST(lines_that_are_no_stack_are_counted_and_the_first_is_shown)
 	CHECK_STR(err.text, "line 2 has a count above 9223372036854775807");
 }
 
-TEST(without_any_stack_it_is_an_error)
+TEST(input_without_any_stack_is_an_error)
 {
 	int r;
 
@@ -162,13 +162,13 @@ TEST(without_any_stack_it_is_an_error)
 }
 
 /* The shortcut by the previous line must compare whole frames. */
-TEST(stacks_with_a_common_start_are_kept_apart)
+TEST(stacks_with_a_common_prefix_are_distinguished)
 {
 	CHECK_STR(through("a;bc 1\na;b 2\na;bcd 3\na 4\nab 5\na;bc;d 6\na;b;c 7\na;bc 8\n;x 9\nx 10\n;x;y 11\n"),
 		  ";x 9\n;x;y 11\na 4\na;b 2\na;b;c 7\na;bc 9\na;bc;d 6\na;bcd 3\nab 5\nx 10\n");
 }
 
-TEST(two_counts_on_every_line_are_a_difference)
+TEST(two_counts_on_every_line_form_a_difference)
 {
 	static const char text[] = "a;b 10 12\na;c 0 3\r\na\t4  1\n\nd 2.5 0\nd 2.5 0.5";
 	struct profile *p = profile_new();
@@ -185,13 +185,13 @@ TEST(two_counts_on_every_line_are_a_difference)
 	CHECK_STR(through(text), "a 1\na;b 12\na;c 3\nd 0.5\n");
 }
 
-TEST(one_line_with_one_count_makes_it_no_difference)
+TEST(a_file_with_a_line_of_one_count_is_not_a_difference)
 {
 	CHECK_STR(through("a;php 8 12\na;php 7 3\na;b 1\n"), "a;b 1\na;php 7 3\na;php 8 12\n");
 }
 
 /* After the lines that are used to detect a difference. */
-TEST(a_difference_whose_later_line_has_one_count_says_which)
+TEST(a_later_line_with_one_count_in_a_difference_is_named)
 {
 	struct profile *p = profile_new();
 	struct buf text;
@@ -235,7 +235,7 @@ static uint32_t below(uint32_t n)
 }
 
 /* Compares with a model without any shortcut: the same lines through profile_stack. */
-TEST(random_stacks_give_the_tree_that_one_by_one_gives)
+TEST(random_stacks_form_the_same_tree_as_when_added_one_by_one)
 {
 	for (int round = 0; round < 30; round++) {
 		struct profile *model = profile_new(), *p = profile_new();
@@ -293,7 +293,7 @@ TEST(stacks_of_200000_frames_are_written)
 	buf_done(&out);
 }
 
-TEST(a_leaf_without_a_name_is_called_unknown)
+TEST(a_leaf_without_a_name_is_written_as_unknown)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "samples", "count"),
@@ -311,7 +311,7 @@ TEST(a_leaf_without_a_name_is_called_unknown)
 	buf_done(&out);
 }
 
-TEST(a_profile_without_columns_has_nothing_to_write)
+TEST(a_profile_without_columns_is_an_error)
 {
 	struct profile *p = profile_new();
 	struct buf out;
@@ -322,8 +322,7 @@ TEST(a_profile_without_columns_has_nothing_to_write)
 	buf_done(&out);
 }
 
-
-TEST(what_stands_behind_a_frame_with_nothing_to_write_below_it_is_written)
+TEST(stacks_after_a_subtree_without_values_are_written)
 {
 	struct profile *p = profile_new();
 	uint32_t column = profile_column(p, "samples", "count"), frames[3];

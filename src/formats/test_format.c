@@ -106,7 +106,7 @@ TEST(folded_text_is_recognized)
 	CHECK(strstr(err.text, "(folded): line 2 is not a folded stack"));
 }
 
-TEST(compressed_text_is_the_text)
+TEST(compressed_text_is_decompressed)
 {
 	struct buf b;
 	int64_t sum;
@@ -128,7 +128,7 @@ TEST(compressed_text_is_the_text)
 	buf_done(&b);
 }
 
-TEST(what_was_cut_off_says_so_at_every_length)
+TEST(compressed_input_truncated_anywhere_is_reported_as_truncated)
 {
 	struct buf b;
 	int64_t sum;
@@ -144,7 +144,7 @@ TEST(what_was_cut_off_says_so_at_every_length)
 	}
 }
 
-TEST(damaged_compression_is_named)
+TEST(damaged_compressed_input_is_an_error)
 {
 	struct buf b;
 	int64_t sum;
@@ -196,7 +196,7 @@ TEST(files_that_are_not_profiles_are_identified)
 	CHECK_STR(complaint(" \n\n ", 4), "' is not in a known profile format: it contains only white space");
 }
 
-TEST(lines_that_are_shown_are_cut_between_characters_and_steer_nothing)
+TEST(quoted_lines_are_cut_between_characters_and_cannot_control_the_terminal)
 {
 	const char *long_line = "Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe\n";
 
@@ -219,7 +219,7 @@ TEST(missing_files_and_directories_are_named)
 	profile_free(p);
 }
 
-TEST(a_file_above_the_limit_is_not_read)
+TEST(a_file_above_the_limit_is_rejected)
 {
 	struct profile *p = profile_new();
 
@@ -231,7 +231,7 @@ TEST(a_file_above_the_limit_is_not_read)
 	profile_free(p);
 }
 
-TEST(a_large_file_gives_what_a_small_one_gives)
+TEST(a_large_file_is_read_like_a_small_one)
 {
 	struct buf b;
 	int64_t sum, expected = 0;
@@ -293,7 +293,7 @@ TEST(native_messages_are_added_up)
 	buf_done(&text);
 }
 
-TEST(a_native_file_that_was_cut_off_keeps_its_whole_messages)
+TEST(complete_messages_of_a_truncated_native_file_are_kept)
 {
 	struct buf b;
 	int64_t sum;
@@ -316,7 +316,7 @@ TEST(a_native_file_that_was_cut_off_keeps_its_whole_messages)
 	buf_done(&b);
 }
 
-TEST(one_column_alone_can_be_written)
+TEST(a_single_column_can_be_written)
 {
 	struct profile *p = native("host=a", 1, 2, 3), *back = profile_new();
 	uint32_t calls = profile_column(p, "calls", "count");

@@ -75,7 +75,7 @@ static void check_file(const char *text, size_t n)
 	unlink(path);
 }
 
-TEST(lines_come_as_they_are)
+TEST(lines_are_returned_unchanged)
 {
 	const char *texts[] = { "", "\n", "a", "a\n", "a\nb", "\n\na\n", "a\r\nb\r\n" };
 

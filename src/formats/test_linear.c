@@ -168,7 +168,7 @@ static bool check_bytes(const struct format *f, const char *sample, size_t at)
 	return true;
 }
 
-TEST(a_run_of_any_byte_costs_what_its_length_is)
+TEST(a_run_of_any_byte_takes_linear_time)
 {
 	at_each_boundary(check_bytes);
 }
@@ -185,7 +185,7 @@ static bool check_words(const struct format *f, const char *sample, size_t at)
 	return true;
 }
 
-TEST(blanks_and_then_words_of_any_byte_cost_what_their_length_is)
+TEST(blanks_followed_by_words_of_any_byte_take_linear_time)
 {
 	at_each_boundary(check_words);
 }
@@ -211,7 +211,7 @@ static bool check_pieces(const struct format *f, const char *sample, size_t at)
 	return true;
 }
 
-TEST(a_repeated_piece_costs_time_linear_in_its_length)
+TEST(a_repeated_string_takes_linear_time)
 {
 	at_each_boundary(check_pieces);
 }
@@ -265,7 +265,7 @@ static void make_pair(const void *what, size_t n, struct buf *out)
 	buf_puts(out, p->tail);
 }
 
-TEST(two_repetitions_do_not_multiply)
+TEST(two_repeated_strings_take_linear_time)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		const struct format *f = format_by_name(pairs[i].format);
@@ -303,7 +303,7 @@ static void make_members(const void *what, size_t n, struct buf *out)
 	buf_done(&text);
 }
 
-TEST(input_that_comes_byte_by_byte_costs_what_its_length_is)
+TEST(input_that_arrives_byte_by_byte_takes_linear_time)
 {
 	static const char *const parts[][3] = {
 		{ "php 1 1.0: 1 cycles:\n\t 1 a (/b)\n\t 1 ", "a", " (/b)\n\n" },
@@ -357,7 +357,7 @@ static uint64_t steps_of_comparing(const struct buf *text)
 	return steps;
 }
 
-TEST(comparing_names_with_a_run_of_any_byte_costs_what_its_length_is)
+TEST(comparing_names_with_a_run_of_any_byte_takes_linear_time)
 {
 	static const char *const names[] = {
 		"\1/x.php", "{closure:\1/x.php(12)#2}", "A::{closure}/3-5", "class@anonymous_\1/x.php:12$1f::run",
@@ -372,7 +372,7 @@ TEST(comparing_names_with_a_run_of_any_byte_costs_what_its_length_is)
 	measured = NULL;
 }
 
-TEST(comparing_files_that_each_have_another_directory_costs_what_their_number_is)
+TEST(comparing_files_in_distinct_directories_takes_linear_time)
 {
 	static const struct pair files = { .head = "", .first = "\1%/x%.php\n", .middle = "", .second = "/both/%\n", .tail = "" };
 

@@ -37,7 +37,7 @@ TEST(lines_survive_a_round_trip)
 	}
 }
 
-TEST(readers_of_functions_get_functions)
+TEST(profiles_that_keep_no_lines_get_functions_only)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines); i++) {
 		struct profile *p = example(true), *plain = profile_without_lines(p), *back;
@@ -56,7 +56,7 @@ TEST(readers_of_functions_get_functions)
 }
 
 /* Conversely, a profile without lines must not get any from a file with one number for definition and line. */
-TEST(no_lines_come_of_nothing)
+TEST(a_profile_without_lines_gets_none_from_a_round_trip)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines); i++) {
 		struct profile *p = example(false), *back;
@@ -92,7 +92,7 @@ TEST(formats_without_lines_are_written_by_function)
 }
 
 /* A file with one function, and one of its lines, written by another program. */
-TEST(speedscope_files_of_others_have_one_line_per_frame)
+TEST(speedscope_files_of_other_programs_have_one_line_per_frame)
 {
 	static const char text[] = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":["
 				   "{\"name\":\"f\",\"file\":\"a.php\",\"line\":7}]},\"profiles\":[{\"type\":\"sampled\",\"name\":\"x\","

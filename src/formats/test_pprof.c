@@ -52,7 +52,7 @@ TEST(a_profile_survives_a_round_trip)
 	}
 }
 
-TEST(one_column_alone_is_written)
+TEST(a_single_column_is_written)
 {
 	struct profile *p = example(), *back = round_trip(&format_pprof, p, 2);
 
@@ -66,7 +66,7 @@ TEST(one_column_alone_is_written)
 }
 
 /* "\0" is a normal character there, but invalid UTF-8 is not allowed. */
-TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
+TEST(invalid_bytes_in_names_are_replaced_and_reported)
 {
 	struct profile *p = profile_new(), *back;
 	uint32_t c = profile_column(p, "samples", "count");
@@ -176,7 +176,7 @@ static void put_foreign(struct buf *b, uint64_t location)
 	buf_done(&line);
 }
 
-TEST(inlined_functions_addresses_units_and_labels_of_other_writers_are_read)
+TEST(inlining_addresses_units_and_labels_of_other_writers_are_read)
 {
 	struct profile *p = profile_new();
 	struct buf b, lines;
@@ -197,7 +197,7 @@ TEST(inlined_functions_addresses_units_and_labels_of_other_writers_are_read)
 	profile_free(p);
 }
 
-TEST(the_first_column_is_what_pprof_shows_by_default)
+TEST(the_first_column_is_the_default_of_pprof)
 {
 	for (int named = 0; named < 2; named++) {
 		struct profile *p = profile_new();
@@ -222,7 +222,7 @@ static int count_samples(void *data, const struct pprof_sample *s, struct err *e
 }
 
 /* The same time again in seconds, and the same number of samples again. */
-TEST(values_of_one_column_are_not_added_up)
+TEST(redundant_values_of_one_column_are_not_added_up)
 {
 	struct profile *p = profile_new();
 	struct buf b, m;
@@ -250,7 +250,7 @@ TEST(values_of_one_column_are_not_added_up)
 	profile_free(p);
 }
 
-TEST(damage_is_named)
+TEST(malformed_input_is_an_error_with_the_reason)
 {
 	struct profile *p = profile_new();
 	struct buf b;

@@ -26,7 +26,7 @@ static const char *surest(const char *text, size_t n)
 	return best;
 }
 
-TEST(each_sample_is_taken_for_what_it_is)
+TEST(each_example_is_detected_as_its_format)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		const char *best = surest(samples[i].text, strlen(samples[i].text));
@@ -36,7 +36,7 @@ TEST(each_sample_is_taken_for_what_it_is)
 }
 
 /* A text may be truncated anywhere: it must be detected as its format or as none, without reading beyond its end. */
-TEST(the_start_of_a_sample_is_no_other_format)
+TEST(a_truncated_example_is_not_detected_as_another_format)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		for (size_t n = strlen(samples[i].text); n > 0; n--) {

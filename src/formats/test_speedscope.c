@@ -33,7 +33,7 @@ TEST(a_profile_survives_a_round_trip)
 	}
 }
 
-TEST(what_is_below_zero_is_left_out_and_counted)
+TEST(negative_values_are_omitted_and_counted)
 {
 	static const struct tree_options o = { .nodes = 50, .names = 7, .columns = 3, .column_names = columns,
 					       .below_zero = true };
@@ -56,7 +56,7 @@ TEST(what_is_below_zero_is_left_out_and_counted)
 	profile_free(back);
 }
 
-TEST(names_of_any_bytes_stay_json)
+TEST(names_of_any_bytes_yield_valid_json)
 {
 	struct profile *p = profile_new(), *back;
 	uint32_t c = profile_column(p, "samples", "count");
@@ -82,7 +82,7 @@ TEST(names_of_any_bytes_stay_json)
 #define FILE_OF(profiles) "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":" \
 	"[{\"name\":\"a\"},{\"name\":\"b\",\"file\":\"b.c\",\"line\":3,\"col\":1}]},\"profiles\":[" profiles "]}"
 
-TEST(weights_with_fractions_keep_their_sum)
+TEST(fractional_weights_keep_their_sum)
 {
 	struct profile *p = read_text(FILE_OF("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"startValue\":0,\"endValue\":3,"
 		"\"samples\":[[0],[0,1],[0]],\"weights\":[0.75,1.5,0.75]}"));
@@ -91,7 +91,7 @@ TEST(weights_with_fractions_keep_their_sum)
 	profile_free(p);
 }
 
-TEST(threads_are_added_up_in_nanoseconds)
+TEST(times_of_threads_are_added_up_in_nanoseconds)
 {
 	struct profile *p = read_text(FILE_OF(
 		"{\"type\":\"sampled\",\"name\":\"t1\",\"unit\":\"milliseconds\",\"samples\":[[0]],\"weights\":[1.5]},"
@@ -103,7 +103,7 @@ TEST(threads_are_added_up_in_nanoseconds)
 	profile_free(p);
 }
 
-TEST(events_give_time_to_what_is_open)
+TEST(time_between_events_belongs_to_the_innermost_open_frame)
 {
 	struct profile *p = read_text(FILE_OF("{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"microseconds\",\"startValue\":100,"
 		"\"endValue\":120,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":100},{\"type\":\"O\",\"frame\":1,\"at\":102.5},"
@@ -120,7 +120,7 @@ TEST(events_give_time_to_what_is_open)
 	profile_free(p);
 }
 
-TEST(damage_is_named)
+TEST(malformed_input_is_an_error_with_the_reason)
 {
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[2]],\"weights\":[1]}"))),
 		  "'x' (speedscope): sample 0 of profile 1 has a frame that does not exist");
@@ -135,7 +135,7 @@ TEST(damage_is_named)
 		  "'x' (speedscope): line 1: '}' expected near end of file");
 }
 
-TEST(a_flame_chart_is_what_the_time_shows)
+TEST(a_flame_chart_is_written_as_an_evented_profile_of_time)
 {
 	struct profile *p = charted(), *back;
 	struct buf b;

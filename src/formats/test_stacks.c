@@ -38,7 +38,7 @@ static const char *collapse(const struct format *f, const char *text)
 
 /* --- Common to all formats --- */
 
-TEST(decimals_are_rounded_at_the_last_digit_that_counts)
+TEST(decimals_are_rounded_at_the_last_significant_digit)
 {
 	static const struct {
 		const char *text;
@@ -66,7 +66,7 @@ TEST(decimals_are_rounded_at_the_last_digit_that_counts)
 	}
 }
 
-TEST(a_stack_of_more_frames_than_are_kept_is_cut_at_the_root)
+TEST(a_stack_above_the_limit_of_frames_is_cut_at_the_root)
 {
 	struct buf text;
 	struct profile *p = profile_new();
@@ -99,7 +99,7 @@ static const char *as_stap(const char *folded)
 	return text;
 }
 
-TEST(stap_is_written_hottest_first_and_read_back_as_it_was)
+TEST(stap_output_is_sorted_by_count_and_survives_a_round_trip)
 {
 	CHECK_STR(as_stap("a;b 2\na;c 7\na 1\n"), " c\n a\n\t7\n b\n a\n\t2\n a\n\t1\n");
 	CHECK_STR(collapse(&format_stap, as_stap("a::operator+;x;17 3\n")), "a::operator+;x;17 3\n");
@@ -107,7 +107,7 @@ TEST(stap_is_written_hottest_first_and_read_back_as_it_was)
 		  "main;App\\f;{closure:/srv/a+b.php(7)} 5\n");
 }
 
-TEST(a_frame_of_systemtap_is_its_name)
+TEST(a_frame_of_systemtap_is_reduced_to_its_name)
 {
 	CHECK_STR(collapse(&format_stap, " 0x1 : b+0x1/0x2 [k]\n 0x2 : a+0x9/0x10 [k]\n\t3\n 0x7 : b+0x2/0x2 [k]\n"
 			   " 0x2 : a\n 4\n"),
@@ -116,7 +116,7 @@ TEST(a_frame_of_systemtap_is_its_name)
 	CHECK_INT(skipped, 0);
 }
 
-TEST(carriage_returns_are_no_part_of_frames_and_counts)
+TEST(carriage_returns_are_removed_from_frames_and_counts)
 {
 	CHECK_STR(collapse(&format_stap, "b\r\na\r\n5\r\n\r\n"), "a;b 5\n");
 	CHECK_STR(collapse(&format_dtrace, "\r\n\r\n\r\nm`b+0x1\r\nm`a+0x2\r\n5\r\n"), "m`a;m`b 5\n");
@@ -125,12 +125,12 @@ TEST(carriage_returns_are_no_part_of_frames_and_counts)
 	CHECK_STR(collapse(&format_bpftrace, "@[\r\n  a+1\r\n]: 4\r\n"), "a+1 4\n");
 }
 
-TEST(a_count_without_frames_is_something_unknown)
+TEST(a_count_without_frames_is_attributed_to_unknown)
 {
 	CHECK_STR(collapse(&format_stap, "a\n1\n\n5\n6\n"), "[unknown] 11\na 1\n");
 }
 
-TEST(a_stack_without_a_count_is_left_out_and_named)
+TEST(a_stack_without_a_count_is_skipped_and_reported)
 {
 	CHECK_STR(collapse(&format_stap, "a\n1\n\nb\nc\n"), "a 1\n");
 	CHECK_INT(skipped, 1);
@@ -143,7 +143,7 @@ TEST(a_stack_without_a_count_is_left_out_and_named)
 	CHECK_INT(skipped, -ENODATA);
 }
 
-TEST(three_lines_of_dtrace_are_a_header)
+TEST(the_first_three_lines_of_dtrace_are_a_header)
 {
 	CHECK_STR(collapse(&format_dtrace, "CPU ID FUNCTION:NAME\n 0 1 :tick\n\n m`f+0x1\n 2\n"), "m`f 2\n");
 	CHECK_STR(collapse(&format_dtrace, "a\nb\nc\nd\n1\n"), "d 1\n");
@@ -155,7 +155,7 @@ TEST(dtrace_without_a_header_loses_no_frame)
 	CHECK_STR(collapse(&format_dtrace, "\n m`leaf+0x1\n m`mid+0x2\n m`root+0x1\n 2\n"), "m`root;m`mid;m`leaf 2\n");
 }
 
-TEST(arguments_of_cpp_names_are_cut_off_as_by_the_script)
+TEST(arguments_of_cpp_names_are_removed_as_by_the_perl_script)
 {
 	CHECK_STR(collapse(&format_dtrace, "\n\n\nm`N::f(int)+0x1\n1\nm`f(int)+0x1\n2\nm`v<N::a>::g(b<c>)::h+0x1\n3\n"
 			   "+0x5\n4\n"),
@@ -164,7 +164,7 @@ TEST(arguments_of_cpp_names_are_cut_off_as_by_the_script)
 
 /* --- bpftrace --- */
 
-TEST(what_else_is_in_the_key_of_a_map_is_the_root)
+TEST(other_parts_of_a_map_key_become_the_root)
 {
 	CHECK_STR(collapse(&format_bpftrace, "Attaching 1 probe...\n\n@[\n    b+1\n    a+2\n]: 3\n@[\n    b+1\n"
 			   ", php, 12]: 4\n"),
@@ -173,14 +173,14 @@ TEST(what_else_is_in_the_key_of_a_map_is_the_root)
 }
 
 /* stackcollapse-bpftrace.pl supports neither. */
-TEST(maps_may_have_names_and_stacks_may_stand_last_in_the_key)
+TEST(maps_may_be_named_and_stacks_may_be_last_in_the_key)
 {
 	CHECK_STR(collapse(&format_bpftrace, "@on_cpu[\n b\n a\n]: 3\n@[php, \n c\n]: 2\n"), "a;b 3\nphp;c 2\n");
 	CHECK_STR(collapse(&format_bpftrace, "@n[1]: 5\n@[x, y]: 5\n@[\n a\n]: 1\n@total: 12\n"), "a 1\n");
 	CHECK_INT(skipped, 0);
 }
 
-TEST(values_that_are_no_numbers_are_left_out)
+TEST(values_that_are_not_numbers_are_skipped)
 {
 	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: \n[1, 2)   3 |@@@ |\n[2, 4)   1 |@ |\n\n@[\n b\n]: 2\n"),
 		  "b 2\n");
@@ -190,7 +190,7 @@ TEST(values_that_are_no_numbers_are_left_out)
 	CHECK_STR(err.text, "line 4 begins an entry that does not end");
 }
 
-TEST(the_json_of_bpftrace_says_the_same)
+TEST(json_of_bpftrace_gives_the_same_stacks)
 {
 	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"attached_probes\", \"data\": {\"probes\": 1}}\n"
 			   "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b+1\\n a+2\\n\": 3, \"\\n b+1\\n,php,12\": 4}, \"@n\": {\"x\": 1}}}\n"),
@@ -223,14 +223,14 @@ TEST(backtraces_of_gdb_need_no_empty_line_between_them)
 	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#0  0x1 in b () from x\n"), "a 1\nb 1\n");
 }
 
-TEST(short_frames_and_signals_have_names)
+TEST(frames_without_addresses_and_signal_handlers_are_read)
 {
 	CHECK_STR(collapse(&format_gdb, "#0  handler (n=11) at a.c:3\n#1  <signal handler called>\n#2  0x1 in f ()\n"
 			   "#3  main ()\n"),
 		  "main;f;<signal handler called>;handler 1\n");
 }
 
-TEST(locals_and_wrapped_lines_end_no_backtrace)
+TEST(locals_and_wrapped_lines_do_not_end_a_backtrace)
 {
 	CHECK_STR(collapse(&format_gdb, "#0  a (x=1) at a.c:1\n        y = 5\nNo locals.\n#1  main (n=1,\n"
 			   "    m=2) at a.c:2\n"),
@@ -274,7 +274,7 @@ TEST(samples_of_go_are_counted_by_location)
 	CHECK_STR(with(&format_go, &inlined, go), whole);
 }
 
-TEST(names_of_other_languages_are_whole_in_what_pprof_prints)
+TEST(names_of_other_languages_are_kept_whole_in_text_of_pprof)
 {
 	CHECK_STR(collapse(&format_go, "Samples:\nsamples/count\n 1: 1 2 3 4 5\nLocations\n"
 			   " 1: 0x1 M=1 std::map<int, std::less<int> >::at(int const&) /src/a b.cc:12:3 s=10\n"
@@ -285,7 +285,7 @@ TEST(names_of_other_languages_are_whole_in_what_pprof_prints)
 		  "std::map<int, std::less<int> >::at(int const&) 1\n");
 }
 
-TEST(names_of_cpp_are_whole_in_backtraces_of_gdb)
+TEST(cpp_names_are_kept_whole_in_backtraces_of_gdb)
 {
 	CHECK_STR(collapse(&format_gdb,
 			   "#0  0x00007f08 in std::function<void (int)>::operator()(int) const (this=0x7ffd, n=5) at /usr/x.h:590\n"
@@ -295,7 +295,7 @@ TEST(names_of_cpp_are_whole_in_backtraces_of_gdb)
 		  "std::function<void (int)>::operator()(int) const 1\n");
 }
 
-TEST(all_values_of_go_are_columns)
+TEST(each_value_of_a_go_profile_is_a_column)
 {
 	struct profile *p = profile_new();
 
@@ -319,7 +319,7 @@ TEST(samples_of_go_may_have_any_number_of_values)
 	CHECK_INT(skipped, 0);
 }
 
-TEST(of_go_that_value_is_shown_which_pprof_shows)
+TEST(go_profiles_default_to_the_value_that_pprof_shows)
 {
 	static const struct { const char *values, *numbers, *shown; } cases[] = {
 		{ "samples/count cpu/nanoseconds", "1 2", "f 2\n" },
@@ -338,7 +338,7 @@ TEST(of_go_that_value_is_shown_which_pprof_shows)
 	}
 }
 
-TEST(what_go_does_not_print_is_named)
+TEST(malformed_lines_of_go_profiles_are_named)
 {
 	CHECK_STR(collapse(&format_go, "Samples:\na/count\n 1: 1\n x: 1\nLocations\n 1: 0x1 f a:1\nno\n"), "f 1\n");
 	CHECK_INT(skipped, 2);
@@ -358,7 +358,7 @@ TEST(traces_of_phpspy_end_with_an_empty_line_or_the_next_leaf)
 	CHECK_STR(collapse(&format_phpspy, text), "<main>;Cart::total 1\n<main>;Cart::total;usleep 1\nf 1\n");
 }
 
-TEST(files_of_phpspy_are_kept)
+TEST(file_names_of_phpspy_are_kept)
 {
 	static const char text[] = "0 f /a b.php:1\n1 strlen <internal>:-1\n";
 	struct profile *p = profile_new();

@@ -49,7 +49,7 @@ static const char xt[] =
 	"\t\t\t0.003100\t800\n"
 	"TRACE END   [2024-05-06 18:29:01.126556]\n\n";
 
-TEST(time_between_two_lines_is_of_the_function_that_runs)
+TEST(time_between_two_lines_belongs_to_the_running_function)
 {
 	CHECK_STR(column(&format_xdebug, &none, xt, NULL), "{main} 1600000\n{main};f 970000\n{main};f;strlen 30000\n");
 	CHECK_STR(column(&format_xdebug, &none, xt, "memory_bytes"), "{main};f;strlen 300\n");
@@ -57,7 +57,7 @@ TEST(time_between_two_lines_is_of_the_function_that_runs)
 	CHECK_INT(skipped, 0);
 }
 
-TEST(values_of_the_script_are_microseconds_or_calls_of_leaves)
+TEST(values_like_those_of_the_perl_script_are_microseconds_or_calls_of_leaves)
 {
 	const struct format_options time = { .script_values = true }, calls = { .script_values = true, .calls = true };
 
@@ -65,7 +65,7 @@ TEST(values_of_the_script_are_microseconds_or_calls_of_leaves)
 	CHECK_STR(column(&format_xdebug, &calls, xt, NULL), "{main};f;strlen 2\n");
 }
 
-TEST(calls_whose_end_is_missing_end_with_their_caller)
+TEST(calls_without_an_end_finish_with_their_caller)
 {
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n2\t1\t0\t1\t0\ta\t1\n"
 			 "3\t2\t0\t2\t0\tb\t1\n" "2\t3\t0\t3\t0\tc\t1\n1\t0\t1\t4\t0\n", NULL),
@@ -73,7 +73,7 @@ TEST(calls_whose_end_is_missing_end_with_their_caller)
 	CHECK_INT(skipped, 0);
 }
 
-TEST(a_trace_may_begin_inside_of_a_function)
+TEST(a_trace_may_start_inside_a_function)
 {
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
@@ -96,7 +96,7 @@ TEST(several_traces_in_a_file_add_up)
 	buf_done(&twice);
 }
 
-TEST(other_lines_of_xdebug_are_named)
+TEST(unexpected_lines_of_xdebug_traces_are_named)
 {
 	column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n1\t0\t1\tlate\t0\n", NULL);
 	CHECK_INT(skipped, 1);
@@ -117,7 +117,7 @@ static const char shorter[] =
 	"[events]\n0|0|a0|a100\n5|1|1000|50\n1f|2|500|\n-r1|100|100\n-1|1400|-130\n6|r1||\n-r1|500|\n-0|500|-30\n"
 	"[functions]\n/a.php:1:/a.php\n/a.php:3:A::f\n:0:strlen\n";
 
-TEST(events_of_spx_are_the_calls_of_a_tree)
+TEST(events_of_spx_form_a_call_tree)
 {
 	CHECK_STR(column(&format_spx, &none, spx, NULL), "/a.php 1500\n/a.php;A::f 2400\n/a.php;A::f;strlen 100\n");
 	CHECK_INT(skipped, 0);
@@ -125,7 +125,7 @@ TEST(events_of_spx_are_the_calls_of_a_tree)
 	CHECK_STR(column(&format_spx, &none, spx, "memory_bytes"), "/a.php 20\n/a.php;A::f;strlen 100\n");
 }
 
-TEST(short_events_of_spx_say_the_same)
+TEST(short_events_of_spx_form_the_same_tree)
 {
 	CHECK_STR(column(&format_spx, &none, shorter, NULL), "/a.php 1500\n/a.php;A::f 2400\n/a.php;A::f;strlen 100\n");
 	CHECK_INT(skipped, 0);
@@ -139,7 +139,7 @@ TEST(an_event_may_end_with_the_line_of_its_call)
 	CHECK_INT(skipped, 0);
 }
 
-TEST(a_report_that_breaks_off_is_said_to_be_incomplete)
+TEST(a_truncated_report_is_reported_as_incomplete)
 {
 	CHECK_STR(column(&format_spx, &none, "[events]\n0 1 0 0\n1 1 10 0\n1 0 30 0\n", NULL), "#0 10\n#0;#1 20\n");
 	CHECK_INT(skipped, 1);
@@ -147,7 +147,7 @@ TEST(a_report_that_breaks_off_is_said_to_be_incomplete)
 			    "incomplete");
 }
 
-TEST(events_that_cannot_be_are_named)
+TEST(inconsistent_events_are_named)
 {
 	column(&format_spx, &none, "[events]\n0 1 0 0\n1 0 10 0\nr5 0\n0 0 20 0\n[functions]\nm\n", NULL);
 	CHECK_INT(skipped, 2);
@@ -161,7 +161,7 @@ static void write_file(const char *path, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-TEST(the_json_beside_a_report_names_its_values)
+TEST(the_json_file_of_a_report_names_its_values)
 {
 	char directory[] = "/tmp/test_traces.XXXXXX", path[128], meta[128];
 	struct profile *p = profile_new();
@@ -186,7 +186,7 @@ TEST(the_json_beside_a_report_names_its_values)
 	profile_free(p);
 }
 
-TEST(a_json_that_came_without_a_file_opens_none)
+TEST(metadata_loaded_from_memory_opens_no_file)
 {
 	struct profile *p = profile_new();
 	static const char meta[] = "{\"enabled_metrics\": [\"wt\"], \"recorded_call_count\": 1}";

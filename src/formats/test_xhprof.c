@@ -58,7 +58,7 @@ static const char serialized[] =
 	"s:11:\"main()==>f\\\";a:3:{s:2:\"ct\";i:2;s:2:\"wt\";i:60;s:2:\"mu\";i:-40;}"
 	"s:13:\"f\\==>strlen()\";a:3:{s:2:\"ct\";i:9;s:2:\"wt\";d:10.0;s:2:\"mu\";i:0;}}";
 
-TEST(serialized_pairs_are_a_tree_with_all_that_was_measured)
+TEST(serialized_pairs_become_a_tree_with_all_measured_values)
 {
 	struct profile *p = read_text(serialized);
 
@@ -73,7 +73,7 @@ TEST(serialized_pairs_are_a_tree_with_all_that_was_measured)
 	profile_free(p);
 }
 
-TEST(json_is_read_the_same_and_both_clocks_give_the_time_off_the_cpu)
+TEST(json_is_read_like_serialized_data_and_off_cpu_time_is_wall_minus_cpu)
 {
 	struct profile *p = read_text("\n"
 				      "{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30,\"mu\":5,\"pmu\":7,\"mem.na\":4,\"mem.nf\":3,\"mem.aa\":999,\"odd\":1},\"main()==>sleep\":{\"ct\":1,\"wt\":80,\"cpu\":15}}");
@@ -114,7 +114,7 @@ TEST(an_export_has_a_request_per_line)
 	CHECK(strstr(err.text, "line 3") != NULL);
 }
 
-TEST(what_a_function_called_is_divided_among_its_callers_and_adds_up)
+TEST(values_of_callees_are_divided_among_callers_and_add_up)
 {
 	/* c took 30 below a and 10 below b: three quarters and one quarter of its callees; its calls were 1 and 2. */
 	struct profile *p = read_text(
@@ -137,7 +137,7 @@ TEST(what_a_function_called_is_divided_among_its_callers_and_adds_up)
 	profile_free(p);
 }
 
-TEST(recursion_stands_once_per_level_and_circles_end)
+TEST(recursion_appears_once_per_level_and_cycles_end)
 {
 	struct profile *p = read_text(
 		"{\"main()\":{\"ct\":1,\"wt\":10},\"main()==>r\":{\"ct\":1,\"wt\":9},\"r==>r@1\":{\"ct\":1,\"wt\":6},"
@@ -161,7 +161,7 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 	profile_free(p);
 }
 
-TEST(functions_without_a_caller_stand_at_the_top)
+TEST(functions_without_a_caller_are_at_the_root)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"started==>x\":{\"ct\":2,\"wt\":3}}");
 
@@ -173,7 +173,7 @@ TEST(functions_without_a_caller_stand_at_the_top)
 	profile_free(p);
 }
 
-TEST(a_hundred_thousand_levels_are_a_tree)
+TEST(pairs_of_a_hundred_thousand_levels_become_a_tree)
 {
 	struct profile *p;
 	struct buf b;
@@ -197,7 +197,7 @@ TEST(a_hundred_thousand_levels_are_a_tree)
 }
 
 /* Twenty layers of four functions that each call all of the next: 4^20 stacks. */
-TEST(pairs_that_stand_for_more_stacks_than_there_is_memory_are_folded_visibly)
+TEST(pairs_that_expand_to_too_many_stacks_are_folded_visibly)
 {
 	struct profile *p;
 	struct buf b;
@@ -263,7 +263,7 @@ static const char *complaint(const char *text)
 	return err.text;
 }
 
-TEST(what_is_broken_is_named_with_its_place)
+TEST(errors_name_the_offset_of_malformed_data)
 {
 	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}"), "'x' (xhprof): at byte 37 the end of the "
 		  "array was expected");
@@ -306,7 +306,7 @@ static const char *written(const struct profile *p, int (*write)(const struct pr
 	return text;
 }
 
-TEST(what_was_read_is_written_as_it_was)
+TEST(data_survives_reading_and_writing_unchanged)
 {
 	struct profile *p = read_text(serialized);
 
@@ -323,7 +323,7 @@ TEST(what_was_read_is_written_as_it_was)
 	profile_free(p);
 }
 
-TEST(a_function_that_is_above_itself_has_the_level_in_its_name)
+TEST(recursive_functions_have_the_level_in_their_name)
 {
 	struct profile *p = profile_new();
 
@@ -402,7 +402,7 @@ TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 }
 
 /* Any callers, recursion of any kind, and functions that call each other in a cycle. */
-TEST(every_function_of_any_tree_keeps_what_it_took)
+TEST(functions_of_any_tree_keep_their_values)
 {
 	struct tree_options o = { .nodes = 100, .columns = 3, .column_names = traced };
 	unsigned rounds = 0, with_edges = 0;
@@ -442,7 +442,7 @@ static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_
 }
 
 /* Limits read from callgrind without levels stay limits when written as xhprof's pairs. */
-TEST(cycles_without_levels_stay_limits)
+TEST(totals_of_cycles_without_levels_stay_upper_bounds)
 {
 	static const char text[] = "version: 1\ncreator: callgrind-3\nevents: wall_ns\nfn=main\n1 10000\ncfn=a\ncalls=1 1\n"
 				   "1 60000\ncfn=b\ncalls=1 1\n1 45000\nfn=a\n1 35000\ncfn=b\ncalls=2 1\n1 65000\n"
@@ -466,7 +466,7 @@ TEST(cycles_without_levels_stay_limits)
 }
 
 /* c has no time, so the tree built from callgrind's pairs has it next to main(). */
-TEST(main_stays_one_function_that_was_called_once)
+TEST(main_stays_one_function_with_one_call)
 {
 	static const char text[] = "{\"main()\": {\"ct\": 1, \"wt\": 3}, \"main()==>a\": {\"ct\": 1, \"wt\": 3}, "
 				   "\"a==>b\": {\"ct\": 1, \"wt\": 3}, \"b==>a@1\": {\"ct\": 1, \"wt\": 1}, "
@@ -486,7 +486,7 @@ TEST(main_stays_one_function_that_was_called_once)
 	profile_free(back);
 }
 
-TEST(levels_are_one_function_and_a_file_of_one_caller_each_needs_no_edges)
+TEST(recursion_levels_are_one_function_and_single_callers_need_no_edges)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"main()==>r\":{\"ct\":1,\"wt\":9},"
 				      "\"r==>r@1\":{\"ct\":1,\"wt\":6},\"r@1==>r@12\":{\"ct\":1,\"wt\":2}}");
@@ -496,7 +496,7 @@ TEST(levels_are_one_function_and_a_file_of_one_caller_each_needs_no_edges)
 	profile_free(p);
 }
 
-TEST(samples_are_read_back_as_samples_not_as_calls)
+TEST(samples_are_read_back_as_samples_instead_of_calls)
 {
 	struct profile *p = profile_new(), *back;
 
@@ -507,7 +507,7 @@ TEST(samples_are_read_back_as_samples_not_as_calls)
 	profile_free(back);
 }
 
-TEST(parts_of_samples_and_of_microseconds_are_kept)
+TEST(fractions_of_samples_and_microseconds_are_kept)
 {
 	static const char *const texts[] = {
 		"{\"main()\":{\"ct\":2,\"samples\":2},\"main()==>a\":{\"ct\":1.6,\"samples\":1.6},\"a==>b\":{\"ct\":0.4,\"samples\":0.4}}",
@@ -527,7 +527,7 @@ TEST(parts_of_samples_and_of_microseconds_are_kept)
 	profile_free(p);
 }
 
-TEST(what_xhprof_sampled_is_stacks)
+TEST(stacks_sampled_by_xhprof_are_read)
 {
 	static const char *const texts[] = {
 		"a:2:{s:17:\"1380818838.100000\";s:14:\"main()==>foo\\a\";s:17:\"1380818838.300000\";s:14:\"main()==>foo\\a\";}",
@@ -547,7 +547,7 @@ TEST(what_xhprof_sampled_is_stacks)
 	}
 }
 
-TEST(numbers_beyond_a_double_are_kept)
+TEST(numbers_above_the_precision_of_doubles_are_kept)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}}");
 
@@ -558,7 +558,7 @@ TEST(numbers_beyond_a_double_are_kept)
 	profile_free(p);
 }
 
-TEST(numbers_beyond_64_bits_are_refused)
+TEST(numbers_above_64_bits_are_rejected)
 {
 	static const char *const texts[] = {
 		"a:1:{s:6:\"main()\";a:1:{s:2:\"wt\";i:9223372036854775808;}}",
@@ -574,7 +574,7 @@ TEST(numbers_beyond_64_bits_are_refused)
 	CHECK_STR(complaint("{\"main()\":{\"wt\":{\"$numberLong\":\"12x\"}}}"), "'x' (xhprof): 'wt' of 'main()' is not a number");
 }
 
-TEST(times_below_zero_are_kept)
+TEST(negative_times_are_kept)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":-3}}");
 

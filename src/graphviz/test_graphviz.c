@@ -57,7 +57,7 @@ TEST(a_graph_becomes_a_picture)
 	CHECK(strstr(d.out.data, "<svg ") && strstr(d.out.data, "</svg>"));
 }
 
-TEST(an_invalid_graph_or_format_is_a_sentence)
+TEST(an_invalid_graph_or_format_is_an_error)
 {
 	BEGIN(d);
 	CHECK_INT(draw("digraph {{{", "svg", LONG, LARGE, &d.out, &d.err), -EINVAL);
@@ -77,7 +77,7 @@ static void put_dense(struct buf *dot, int n)
 	buf_puts(dot, "}\n");
 }
 
-TEST(a_graph_that_takes_too_long_is_given_up_in_time)
+TEST(a_graph_that_takes_too_long_is_abandoned_at_the_deadline)
 {
 	int64_t start = clock_monotonic_ns();
 
@@ -90,14 +90,14 @@ TEST(a_graph_that_takes_too_long_is_given_up_in_time)
 	CHECK_INT(d.out.size, 0);
 }
 
-TEST(a_picture_above_the_limit_is_refused)
+TEST(a_picture_above_the_size_limit_is_rejected)
 {
 	BEGIN(d);
 	CHECK_INT(draw("digraph g { a -> b }", "svg", LONG, 100, &d.out, &d.err), -EFBIG);
 	CHECK_INT(d.out.size, 0);
 }
 
-TEST(of_several_graphs_the_last_that_is_ready_in_time_is_drawn)
+TEST(the_last_graph_finished_before_the_deadline_is_used)
 {
 	int drawn = -1;
 
@@ -114,7 +114,7 @@ TEST(of_several_graphs_the_last_that_is_ready_in_time_is_drawn)
 	CHECK_STR(d.err.text, "Graphviz could not lay the graph out in time");
 }
 
-TEST(what_graphviz_refuses_does_not_keep_it_from_drawing_others)
+TEST(graphs_rejected_by_graphviz_do_not_prevent_others)
 {
 	const char *dots[] = { "digraph g { first }", "digraph {{{", "digraph g { third }", "digraph {{{" };
 
@@ -124,7 +124,7 @@ TEST(what_graphviz_refuses_does_not_keep_it_from_drawing_others)
 	CHECK(strstr(d.out.data, "third"));
 }
 
-TEST(what_was_drawn_before_the_child_died_is_taken)
+TEST(a_picture_drawn_before_the_child_died_is_used)
 {
 	struct graphviz_limits limits = { 1, (size_t)1 << 30, LARGE };
 	int drawn = -1;
@@ -146,7 +146,7 @@ TEST(what_was_drawn_before_the_child_died_is_taken)
 
 /* Pango sorts fonts in threads. A malloc arena for each would take 64 MB of address space, and if a thread cannot be
  * started the process exits. */
-TEST(threads_of_its_libraries_find_room_below_the_limit_of_the_daemon)
+TEST(threads_of_libraries_fit_within_the_memory_limit_of_the_child)
 {
 	static const char graph[] = "digraph { a [label=\"<b>é\" fontname=\"Helvetica,Arial,sans\"] b [label=\"漢字\" fontname=\"DejaVu Sans\"] a -> b "
 				    "[label=\"٣\" fontname=serif] c [label=\"ώ\" fontname=\"monospace bold\"] }";
@@ -163,7 +163,7 @@ TEST(threads_of_its_libraries_find_room_below_the_limit_of_the_daemon)
 	}
 }
 
-TEST(no_child_is_left_behind)
+TEST(no_child_process_is_left_behind)
 {
 	struct graphviz_limits limits = { 60, (size_t)1 << 30, LARGE };
 	struct graphviz *g = NULL;

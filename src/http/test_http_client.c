@@ -153,7 +153,7 @@ static bool has(const char *part)
 	return strstr(got.body.data, part) != NULL;
 }
 
-TEST(an_answer_has_a_status_headers_and_a_body)
+TEST(a_response_has_a_status_headers_and_a_body)
 {
 	struct buf kind;
 
@@ -193,7 +193,7 @@ TEST(a_request_has_its_method_headers_and_body)
 	tear_down();
 }
 
-TEST(a_head_has_no_body)
+TEST(a_response_to_head_has_no_body)
 {
 	set_up(NULL);
 	CHECK_INT(http_request(client, &(struct http_request){ .method = "HEAD", .path = "/hello" }, &got, &err), 200);
@@ -201,7 +201,7 @@ TEST(a_head_has_no_body)
 	tear_down();
 }
 
-TEST(the_connection_is_kept)
+TEST(the_connection_is_reused)
 {
 	set_up(NULL);
 	for (int i = 0; i < 3; i++) {
@@ -213,7 +213,7 @@ TEST(the_connection_is_kept)
 	tear_down();
 }
 
-TEST(a_connection_that_the_server_closed_is_made_again)
+TEST(a_connection_closed_by_the_server_is_reopened)
 {
 	set_up(NULL);
 	CHECK_INT(get("/closed-behind-it"), 200);
@@ -228,7 +228,7 @@ TEST(a_connection_that_the_server_closed_is_made_again)
 	tear_down();
 }
 
-TEST(what_is_lost_is_said_with_whether_the_server_may_have_it)
+TEST(a_lost_request_is_reported_with_whether_it_was_sent)
 {
 	set_up(NULL);
 	CHECK_INT(get("/dropped"), -ECONNRESET);
@@ -244,7 +244,7 @@ TEST(what_is_lost_is_said_with_whether_the_server_may_have_it)
 	tear_down();
 }
 
-TEST(an_unknown_name_is_said)
+TEST(an_unknown_host_name_is_reported)
 {
 	struct http_options o = options(80);
 
@@ -257,7 +257,7 @@ TEST(an_unknown_name_is_said)
 	http_answer_done(&got);
 }
 
-TEST(a_silent_server_is_left_at_the_deadline)
+TEST(a_silent_server_is_abandoned_at_the_deadline)
 {
 	set_up(NULL);
 	CHECK_INT(http_request(client, &(struct http_request){ .method = "GET", .path = "/silent", .total_ns = 200 * MS }, &got, &err),
@@ -273,7 +273,7 @@ static int get_at_least(const char *path, size_t bytes, int64_t ns)
 	return http_request(client, &(struct http_request){ .method = "GET", .path = path, .least_bytes = bytes, .least_ns = ns }, &got, &err);
 }
 
-TEST(an_answer_that_drips_is_left_but_not_one_that_begins_late)
+TEST(a_response_below_the_minimum_rate_is_abandoned_but_not_a_late_one)
 {
 	int64_t began = clock_monotonic_ns();
 
@@ -346,7 +346,7 @@ static int take(void *data, const char *bytes, size_t n)
 	return t->bytes > t->most ? -ENOBUFS : 0;
 }
 
-TEST(an_answer_has_a_cap_and_can_be_streamed)
+TEST(a_response_has_a_size_limit_and_can_be_streamed)
 {
 	struct taken all = { .most = 20 << 20 }, some = { .most = 1 << 20 };
 
@@ -371,7 +371,7 @@ TEST(an_answer_has_a_cap_and_can_be_streamed)
 	tear_down();
 }
 
-TEST(redirects_are_answers)
+TEST(redirects_are_returned_without_being_followed)
 {
 	struct buf where;
 
@@ -384,7 +384,7 @@ TEST(redirects_are_answers)
 	tear_down();
 }
 
-TEST(anything_but_http_is_refused)
+TEST(responses_other_than_http_are_rejected)
 {
 	set_up(NULL);
 	CHECK_INT(get("/other"), -EPROTO);
@@ -405,7 +405,7 @@ static const char *file_with(const char *text)
 	return path;
 }
 
-TEST(passwords_come_from_files_and_are_in_no_sentence)
+TEST(passwords_are_read_from_files_and_never_in_messages)
 {
 	struct http_options o = options(0);
 	const char *path = file_with("s3cret\n");
@@ -423,7 +423,7 @@ TEST(passwords_come_from_files_and_are_in_no_sentence)
 	tear_down();
 }
 
-TEST(a_token_is_read_for_each_request)
+TEST(the_token_file_is_read_for_each_request)
 {
 	struct http_options o = options(0);
 	const char *path = file_with("first\n");
@@ -438,7 +438,7 @@ TEST(a_token_is_read_for_each_request)
 	tear_down();
 }
 
-TEST(nothing_from_outside_adds_a_line_or_another_host)
+TEST(untrusted_text_cannot_inject_headers_or_hosts)
 {
 	static const char *const headers[] = { "X-A: b\r\nX-C: d", NULL };
 	static const char *const hosts[] = { "a@b", "a/b", "a b", "a?b", "a#b", "", "a\nb", "[::1]" };

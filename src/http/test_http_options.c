@@ -8,7 +8,7 @@ static const struct url_kind kind = {
 	.scheme = "otlp", .port = 4318, .name_is_user = true, .form = "it looks like otlp://host:4318",
 };
 
-TEST(a_url_has_all_that_a_client_needs)
+TEST(a_url_contains_all_settings_of_a_client)
 {
 	struct http_options o;
 	struct url u;
@@ -27,7 +27,7 @@ TEST(a_url_has_all_that_a_client_needs)
 	url_done(&u);
 }
 
-TEST(a_name_alone_is_a_user_whose_password_is_in_a_file)
+TEST(a_user_name_can_be_combined_with_a_password_file)
 {
 	struct http_options o;
 	struct url u;
@@ -41,7 +41,7 @@ TEST(a_name_alone_is_a_user_whose_password_is_in_a_file)
 	url_done(&u);
 }
 
-TEST(what_contradicts_itself_is_refused)
+TEST(contradictory_parameters_are_rejected)
 {
 	static const char *const urls[][2] = {
 		{ "otlp://host?tls=maybe", "tls=maybe" },
@@ -61,7 +61,7 @@ TEST(what_contradicts_itself_is_refused)
 	}
 }
 
-TEST(an_invalid_url_is_refused_with_an_example)
+TEST(an_invalid_url_is_rejected_with_an_example)
 {
 	static const char *const urls[] = { "http://host", "otlp:/host", "otlp", "", "otlp://", "otlp://a%zz@h", "otlp://:%zz@h" };
 

@@ -93,7 +93,7 @@ static void check_certificates(struct http_options o, struct http_answer *got)
 	CHECK(strstr(err.text, "ca-file: cannot read '") && strstr(err.text, o.ca_file));
 }
 
-TEST(a_certificate_has_to_be_trusted_and_for_this_host)
+TEST(the_certificate_must_be_trusted_and_issued_for_the_host)
 {
 	struct http_options o = { .host = "localhost", .tls = true, .connect_ns = 20 * NS_PER_SECOND, .total_ns = 60 * NS_PER_SECOND };
 	struct http_answer got;
@@ -123,7 +123,7 @@ static bool answer_plainly(int fd, int connection, int nth, const char *text)
 	return false;
 }
 
-TEST(a_server_without_tls_is_said)
+TEST(a_server_without_tls_is_reported)
 {
 	struct http_options o = { .host = "127.0.0.1", .tls = true, .connect_ns = 20 * NS_PER_SECOND, .total_ns = 60 * NS_PER_SECOND };
 	struct test_http_server server;

@@ -23,7 +23,7 @@ static const char *names_of(const char *text)
 	return said;
 }
 
-TEST(containers_of_each_engine_are_known)
+TEST(containers_of_each_engine_are_recognized)
 {
 	CHECK_STR(names_of("0::/system.slice/docker-" ID ".scope\n"), ID " - - system.slice");
 	CHECK_STR(names_of("0::/docker/" ID "\n"), ID " - - -");
@@ -33,7 +33,7 @@ TEST(containers_of_each_engine_are_known)
 	CHECK_STR(names_of("0::/system.slice/containerd.service/" ID "\n"), ID " - containerd.service system.slice");
 }
 
-TEST(pods_of_kubernetes_are_known)
+TEST(pods_of_kubernetes_are_recognized)
 {
 	CHECK_STR(names_of("0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/cri-containerd-" ID ".scope\n"),
 		  ID " " UID_ " - kubepods-burstable-pod" UID_ ".slice");
@@ -47,7 +47,7 @@ TEST(pods_of_kubernetes_are_known)
 	CHECK_STR(names_of("0::/docker/" OTHER "/kubelet/kubepods/pod" UID "/" ID "\n"), ID " " UID " - -");
 }
 
-TEST(services_of_systemd_are_known)
+TEST(services_of_systemd_are_recognized)
 {
 	CHECK_STR(names_of("0::/system.slice/php8.2-fpm.service\n"), "- - php8.2-fpm.service system.slice");
 	CHECK_STR(names_of("12:pids:/\n1:name=systemd:/system.slice/nginx.service\n0::/system.slice/nginx.service\n"),
@@ -56,13 +56,13 @@ TEST(services_of_systemd_are_known)
 		  ID " - docker.service system.slice");
 }
 
-TEST(the_monitor_of_a_container_is_not_in_it)
+TEST(the_monitor_process_of_a_container_is_outside_the_container)
 {
 	CHECK_STR(names_of("0::/machine.slice/libpod-conmon-" ID ".scope\n"), "- - - machine.slice");
 	CHECK_STR(names_of("0::/kubepods.slice/crio-conmon-" ID ".scope\n"), "- - - kubepods.slice");
 }
 
-TEST(what_says_nothing_is_nothing)
+TEST(cgroup_files_without_a_container_pod_or_unit_yield_no_names)
 {
 	static const char *const texts[] = { "", "\n", "0::/\n", "0::", "0", ":::::", "0::/docker/0123\n", "0::/docker/" ID "0\n",
 					     "0::/pod1234/x\n", "0::/kubepods/pod1b2c3d4e-0001-4002-8003-a1b2c3d4e5f\n" };

@@ -23,14 +23,14 @@ static bool with(const char *make)
 	return found;
 }
 
-TEST(a_container_is_known_by_the_file_of_its_engine)
+TEST(a_container_is_recognized_by_the_marker_file_of_its_engine)
 {
 	CHECK(!with("true"));
 	CHECK(with("touch .dockerenv"));
 	CHECK(with("mkdir run && touch run/.containerenv"));
 }
 
-TEST(a_container_of_containerd_is_known_by_its_root)
+TEST(a_containerd_container_is_recognized_by_its_root)
 {
 	static const char mounts[] =
 		"mkdir -p proc/self %s && echo '21 1 0:40 / %s rw,relatime - overlay overlay rw,lowerdir=/var/lib/containerd/"
@@ -43,14 +43,14 @@ TEST(a_container_of_containerd_is_known_by_its_root)
 	CHECK(!with(booted));
 }
 
-TEST(a_container_with_systemd_is_like_a_host)
+TEST(a_container_with_systemd_counts_as_a_host)
 {
 	CHECK(!with("mkdir -p run/systemd/system"));
 	CHECK(!with("touch .dockerenv && mkdir -p run/systemd/system"));
 	CHECK(with("touch .dockerenv && mkdir -p run/systemd"));
 }
 
-TEST(variables_tell_of_this_machine_only)
+TEST(environment_variables_apply_to_this_machine_only)
 {
 	bool booted = access("/run/systemd/system", F_OK) == 0;
 

@@ -10,7 +10,7 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 
-TEST(a_feature_that_is_switched_off_is_not_tried)
+TEST(a_disabled_feature_is_not_tried)
 {
 	char word[16];
 
@@ -34,7 +34,7 @@ TEST(a_feature_that_is_switched_off_is_not_tried)
 		CHECK(kernel_feature_name((enum kernel_feature)f) && kernel_feature_use((enum kernel_feature)f));
 }
 
-TEST(a_type_is_found_by_name_and_kind_and_damage_is_harmless)
+TEST(a_type_is_found_by_name_and_kind_and_damaged_data_is_harmless)
 {
 	struct {
 		struct btf_header h;
@@ -67,7 +67,7 @@ TEST(a_type_is_found_by_name_and_kind_and_damage_is_harmless)
 	}
 }
 
-TEST(a_process_has_its_effective_user_its_groups_and_its_capabilities)
+TEST(user_groups_and_capabilities_of_a_process_are_read)
 {
 	static const char text[] = "Name:\tphp-fpm8.2\nPPid:\t812\nUid:\t0\t33\t33\t33\nGid:\t0\t33\t33\t33\nGroups:\t33 998 \n"
 				   "CapEff:\t000000c000000000\nSeccomp:\t2\n";

@@ -59,7 +59,7 @@ static struct obstacle of_feature(enum kernel_feature f, int result)
 	return o;
 }
 
-TEST(capabilities_that_are_missing_are_named)
+TEST(missing_capabilities_are_named)
 {
 	struct obstacle o;
 
@@ -71,13 +71,13 @@ TEST(capabilities_that_are_missing_are_named)
 	CHECK_STR(of_feature(KERNEL_BPF, -EPERM).cause, "you lack CAP_PERFMON");
 }
 
-TEST(perf_event_paranoid_is_named)
+TEST(a_restrictive_perf_event_paranoid_is_named)
 {
 	make(BIT(CAP_BPF), 0, "[none] integrity confidentiality\n", "3\n", "0\n");
 	CHECK_STR(of_feature(KERNEL_PERF, -EACCES).cause, "you lack CAP_PERFMON, and kernel.perf_event_paranoid=3 forbids it without");
 }
 
-TEST(a_kernel_that_is_locked_down_is_named)
+TEST(kernel_lockdown_is_named)
 {
 	struct obstacle o;
 
@@ -87,7 +87,7 @@ TEST(a_kernel_that_is_locked_down_is_named)
 	CHECK_STR(o.remedy, "start the kernel with lockdown=integrity, or without");
 }
 
-TEST(a_container_is_named_by_its_filter)
+TEST(a_container_is_named_by_its_seccomp_filter)
 {
 	struct obstacle o;
 
@@ -112,7 +112,7 @@ static struct obstacle of_memory(uid_t uid)
 	return o;
 }
 
-TEST(what_closes_memory_is_named)
+TEST(obstacles_to_reading_memory_are_named)
 {
 	struct obstacle o;
 
@@ -129,7 +129,7 @@ TEST(what_closes_memory_is_named)
 }
 
 /* In such a container, sudo, setcap and sysctl are of no use. */
-TEST(remedies_in_a_container_without_systemd_are_those_of_containers)
+TEST(a_container_without_systemd_gets_remedies_for_containers)
 {
 	static const char ptrace[] = "run it on the host, or give the container --user 0 --cap-add SYS_PTRACE";
 
@@ -187,7 +187,7 @@ static bool other_numbers(const char *status)
 	return other;
 }
 
-TEST(numbers_of_another_pid_namespace_are_an_obstacle)
+TEST(another_pid_namespace_is_an_obstacle)
 {
 	CHECK(other_numbers("Name:\tstrobe\nNSpid:\t4711\t17\nNSpgid:\t4711\t17\n"));
 	CHECK(!other_numbers("Name:\tstrobe\nNSpid:\t4711\nNSpgid:\t4711\n"));

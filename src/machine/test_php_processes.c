@@ -47,7 +47,7 @@ static void process(const char *proc, int pid, const char *comm, const char *tit
 		put(directory, "maps", maps, strlen(maps));
 }
 
-TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
+TEST(users_of_pools_without_write_access_to_the_socket_are_found)
 {
 	char directory[] = "/tmp/strobe-processes-XXXXXX", *proc, *way, *path;
 	struct php_group *g;
@@ -161,7 +161,7 @@ TEST(pools_without_a_process_are_found_in_the_configuration)
 	free(root);
 }
 
-TEST(what_to_do_is_said_in_one_sentence)
+TEST(the_remedy_is_one_sentence)
 {
 	struct php_group g = { .user = "www-data", .blocked_at = "/run/s", .owner_group = "strobe" };
 	struct buf b;

@@ -49,7 +49,7 @@ static void put(const char *path, const char *text)
 static const char constants[] = "junk\0" "X-Powered-By: PHP/8.2.36\0" "API20220829,NTS\0" "Command Line Interface\0"
 				"/etc/php/8.2/cli\0" "/etc/php/8.2/cli/conf.d\0" "/usr/lib/php/20220829";
 
-TEST(version_build_and_directories_are_read_from_a_program)
+TEST(version_build_and_directories_are_read_from_the_executable)
 {
 	struct php_binary b;
 
@@ -73,7 +73,7 @@ TEST(version_build_and_directories_are_read_from_a_program)
 	CHECK(!php_binary_parse("/bin/bash", "bash", 5, &b));
 }
 
-TEST(builds_are_found_only_where_they_are_whole)
+TEST(only_complete_build_strings_are_found)
 {
 	static const char texts[] = "API2022,NTS\0API20220829\0API20230831,TS,debug\0API20220829,NTS";
 	_cleanup_(freep) char *build = php_build_find(texts, sizeof(texts));
@@ -82,7 +82,7 @@ TEST(builds_are_found_only_where_they_are_whole)
 	CHECK(php_build_find("API20220829,NTS", 15) == NULL);
 }
 
-TEST(settings_hold_in_the_order_of_php_ini_scan_directory_and_command_line)
+TEST(settings_apply_in_order_php_ini_scan_directory_and_command_line)
 {
 	static const char command[] = "php\0-d\0strobe.period=0.5\0-dstrobe.clock=cpu\0script.php\0-d\0strobe.clock=wall";
 	struct php_settings_from from = { .command = command, .command_size = sizeof(command) };
@@ -127,7 +127,7 @@ TEST(settings_hold_in_the_order_of_php_ini_scan_directory_and_command_line)
 	end();
 }
 
-TEST(pools_are_read_with_what_their_file_includes)
+TEST(included_pool_files_are_read)
 {
 	const struct fpm_pool *www, *jail;
 	struct fpm_pools p;
@@ -161,7 +161,7 @@ TEST(pools_are_read_with_what_their_file_includes)
 	end();
 }
 
-TEST(a_value_of_a_pool_that_is_ignored_leaves_that_of_the_file)
+TEST(an_ignored_pool_value_leaves_that_of_php_ini_in_effect)
 {
 	struct php_settings s = { 0 }, pool = { 0 };
 
@@ -177,7 +177,7 @@ TEST(a_value_of_a_pool_that_is_ignored_leaves_that_of_the_file)
 	php_settings_done(&pool);
 }
 
-TEST(links_stay_in_their_root)
+TEST(links_are_resolved_within_their_root)
 {
 	_cleanup_(freep) char *link = NULL;
 	struct buf b;
@@ -213,7 +213,7 @@ static bool read_elf(const char *bytes, size_t n)
 	return e.section_count > 0;
 }
 
-TEST(a_damaged_program_is_called_so_or_read_in_part)
+TEST(a_damaged_executable_is_reported_or_read_partially)
 {
 	struct buf own;
 	uint64_t sections;
@@ -242,7 +242,7 @@ static const char *why(const char *name, const char *value)
 	return php_setting_check(name, value, &v) ? v.why : "";
 }
 
-TEST(settings_that_php_ignores_are_called_so)
+TEST(settings_ignored_by_php_are_reported)
 {
 	CHECK_STR(why("strobe.mode", "sample"), "");
 	CHECK_STR(why("strobe.mode", "fast"), "strobe.mode=fast is ignored: unknown mode");

@@ -22,7 +22,7 @@ TEST(counts_have_commas)
 	CHECK_STR(amount(-1234, AMOUNT_COUNT), "-1,234");
 }
 
-TEST(times_have_three_digits_and_the_unit_that_fits)
+TEST(times_have_three_digits_and_a_fitting_unit)
 {
 	CHECK_STR(amount(0, AMOUNT_TIME), "0 ns");
 	CHECK_STR(amount(999, AMOUNT_TIME), "999 ns");
@@ -42,13 +42,13 @@ TEST(bytes_are_counted_in_powers_of_1024)
 	CHECK_STR(amount(3670016, AMOUNT_BYTES), "3.50 MiB");
 }
 
-TEST(the_largest_numbers_are_no_special_case)
+TEST(the_largest_numbers_are_formatted_correctly)
 {
 	CHECK_STR(amount(INT64_MIN, AMOUNT_TIME), "-2562048 h");
 	CHECK_STR(amount(INT64_MAX, AMOUNT_COUNT), "9,223,372,036,854,775,807");
 }
 
-TEST(shares_have_two_decimals_and_nothing_of_nothing_is_nothing)
+TEST(shares_have_two_decimals_and_a_share_of_zero_is_zero)
 {
 	struct buf b;
 
@@ -60,7 +60,7 @@ TEST(shares_have_two_decimals_and_nothing_of_nothing_is_nothing)
 	buf_done(&b);
 }
 
-TEST(parts_of_a_count_are_shown_behind_the_point)
+TEST(fractions_of_counts_are_shown_as_decimals)
 {
 	CHECK_INT(amount_unit("millionths"), AMOUNT_MILLIONTHS);
 	CHECK(amount_is_count(AMOUNT_MILLIONTHS) && amount_is_count(AMOUNT_COUNT) && !amount_is_count(AMOUNT_TIME));
@@ -86,7 +86,7 @@ static void check_line(char *line)
 	buf_done(&b);
 }
 
-TEST(amounts_are_those_of_the_table_that_pages_follow_too)
+TEST(amounts_match_the_table_shared_with_the_page)
 {
 	FILE *table = fopen(getenv("AMOUNTS"), "re");
 	char line[200];

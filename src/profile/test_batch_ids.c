@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "test.h"
 
-TEST(an_id_is_known_once_it_was_added_and_0_never)
+TEST(added_ids_are_known_and_0_never_is)
 {
 	struct batch_ids b;
 
@@ -18,7 +18,7 @@ TEST(an_id_is_known_once_it_was_added_and_0_never)
 	batch_ids_done(&b);
 }
 
-TEST(the_last_ids_and_open_ones_are_kept_in_their_order)
+TEST(the_newest_and_all_open_ids_are_kept_in_order)
 {
 	const uint64_t open[] = { 3, 1000, 50 };
 	struct batch_ids b;
@@ -42,7 +42,7 @@ TEST(the_last_ids_and_open_ones_are_kept_in_their_order)
 	batch_ids_done(&b);
 }
 
-TEST(there_is_a_limit_at_which_the_older_half_goes)
+TEST(the_older_half_of_the_ids_is_dropped_at_the_limit)
 {
 	struct batch_ids b;
 

@@ -15,7 +15,7 @@ static int64_t *row(struct batch_rows *r, uint32_t columns, uint32_t node, int64
 	return values;
 }
 
-TEST(rows_are_sorted_and_those_of_one_node_added_up)
+TEST(rows_are_sorted_and_added_up_by_node)
 {
 	struct batch_rows r = { 0 };
 
@@ -42,7 +42,7 @@ TEST(rows_are_sorted_and_those_of_one_node_added_up)
 	batch_rows_done(&r);
 }
 
-TEST(rows_of_few_nodes_take_little_memory_however_often_they_come)
+TEST(many_rows_of_few_nodes_take_little_memory)
 {
 	struct batch_rows r = { 0 };
 
@@ -131,7 +131,7 @@ static char *text_of(const struct profile *p)
 
 #define SERIES	5u
 
-TEST(they_stand_for_the_profiles_that_the_messages_make)
+TEST(rows_are_equivalent_to_the_profiles_of_their_messages)
 {
 	for (uint64_t round = 0; round < 200; round++) {
 		struct profile *stacks = profile_new(), *alone[SERIES], *columns[SERIES];

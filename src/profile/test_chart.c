@@ -88,7 +88,7 @@ static struct profile *any_run(void)
 	return p;
 }
 
-TEST(any_calls_make_a_consistent_chart)
+TEST(random_calls_form_a_consistent_chart)
 {
 	uint32_t kept = 0;
 
@@ -109,7 +109,7 @@ TEST(any_calls_make_a_consistent_chart)
 	CHECK(kept > 3000);
 }
 
-TEST(calls_of_a_program_stay_as_they_are)
+TEST(calls_of_a_program_are_kept_unchanged)
 {
 	for (unsigned round = 0; round < 300; round++) {
 		struct profile *p = any_run();
@@ -137,7 +137,7 @@ static void put_close(void *out, uint32_t call)
 	buf_printf(out, ")");
 }
 
-TEST(a_walk_opens_and_closes_in_order)
+TEST(a_walk_opens_and_closes_calls_in_order)
 {
 	struct profile *p = profile_new();
 	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b")), c = profile_child(p, b, frame(p, "c"));
@@ -192,7 +192,7 @@ TEST(a_chart_survives_encoding_on_request)
 }
 
 /* As if a child that began earlier had been merged into it. */
-TEST(a_chart_that_begins_after_its_profile_keeps_its_distance)
+TEST(a_chart_that_begins_after_its_profile_keeps_its_offset)
 {
 	struct profile *p = any_run(), *back;
 	int64_t before = p->chart->calls[0].start_ns;
@@ -205,7 +205,7 @@ TEST(a_chart_that_begins_after_its_profile_keeps_its_distance)
 	profile_free(back);
 }
 
-TEST(a_chart_is_of_one_run)
+TEST(merging_a_second_run_drops_the_chart)
 {
 	struct profile *p = any_run(), *q = any_run(), *all = profile_new(), *other = profile_new();
 
@@ -222,7 +222,7 @@ TEST(a_chart_is_of_one_run)
 	profile_free(other);
 }
 
-TEST(where_there_is_no_room_the_first_calls_are_kept_and_what_is_cut_is_one_call)
+TEST(a_chart_above_the_limit_keeps_its_first_calls_and_joins_the_cut_ones)
 {
 	for (unsigned round = 0; round < 200; round++) {
 		struct wire_capacity capacity = { .nodes = 1 + below(8), .edge_nodes = 1, .edge_pairs = 1, .calls = below(40) };

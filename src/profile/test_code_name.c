@@ -22,7 +22,7 @@ static const char *shown(const char *name)
 	return text;
 }
 
-TEST(closures_are_known_without_their_path_and_line)
+TEST(paths_and_lines_in_names_of_closures_are_recognized)
 {
 	CHECK_STR(shown("{closure:/srv/shop/cart.php(41)}"), "{closure:</srv/shop/cart.php>} 41");
 	CHECK_STR(shown("{closure:/srv/shop/cart.php(41)#2}"), "{closure:</srv/shop/cart.php>#2} 41");
@@ -37,7 +37,7 @@ TEST(closures_are_known_without_their_path_and_line)
 	CHECK_STR(shown("{closure:/srv/a.php(12) : eval()'d code(3)}"), "{closure:</srv/a.php> : eval()'d code} 3");
 }
 
-TEST(files_evals_and_anonymous_classes_have_paths_too)
+TEST(paths_in_names_of_files_evals_and_anonymous_classes_are_recognized)
 {
 	CHECK_STR(shown("/srv/shop/index.php"), "</srv/shop/index.php> 0");
 	CHECK_STR(shown("compile /srv/shop/index.php"), "compile </srv/shop/index.php> 0");
@@ -46,7 +46,7 @@ TEST(files_evals_and_anonymous_classes_have_paths_too)
 	CHECK_STR(shown("class@anonymous_/srv/a.php:12$1f::run"), "class@anonymous_</srv/a.php>::run 12");
 }
 
-TEST(streams_have_paths_behind_their_scheme)
+TEST(paths_after_the_scheme_of_a_stream_are_recognized)
 {
 	CHECK_STR(shown("phar:///srv/shop.phar/cart.php"), "phar://</srv/shop.phar/cart.php> 0");
 	CHECK_STR(shown("compile phar:///srv/shop.phar/cart.php"), "compile phar://</srv/shop.phar/cart.php> 0");
@@ -72,7 +72,7 @@ static const char *generated(const char *name)
 	return text;
 }
 
-TEST(hashes_of_generated_classes_are_found)
+TEST(hashes_in_names_of_generated_classes_are_recognized)
 {
 	CHECK_STR(generated("Mock_Cart_59d6f7a8::total"), "1 Mock_Cart_*::total");
 	CHECK_STR(generated("/cache/0f/0f3e9a71c2d4.php"), "1 /cache/0f/*.php");
@@ -81,7 +81,7 @@ TEST(hashes_of_generated_classes_are_found)
 	CHECK_STR(generated("v1234567890"), "0 v1234567890");
 }
 
-TEST(other_names_stay_as_they_are)
+TEST(other_names_are_left_unchanged)
 {
 	CHECK_STR(shown("App\\Cart::total"), "App\\Cart::total 0");
 	CHECK_STR(shown("operator/(int)"), "operator/(int) 0");

@@ -95,7 +95,7 @@ TEST(the_sum_of_self_deltas_is_the_delta_of_the_totals_for_any_trees_and_any_sca
 	}
 }
 
-TEST(a_filter_of_stacks_leaves_the_scale_and_the_noise_of_the_whole)
+TEST(filtering_stacks_keeps_the_scale_and_noise_of_the_whole_profile)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *some_a = profile_new(), *some_b = profile_new();
 	_cleanup_(profile_freep) struct profile *outline_a = NULL, *outline_b = NULL;
@@ -152,7 +152,7 @@ TEST(each_subtree_is_scaled_to_within_one)
 	}
 }
 
-TEST(removed_and_new_stacks_are_both_there)
+TEST(a_difference_contains_removed_and_new_stacks)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { 0 };
@@ -179,7 +179,7 @@ static void at(struct profile *p, const char *name, const char *file, uint32_t l
 	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, s(name), s(file), line)), column, value);
 }
 
-TEST(a_function_that_moved_is_the_same_and_one_that_has_only_its_name_is_not)
+TEST(moved_functions_are_matched_and_unrelated_ones_of_equal_name_are_not)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { 0 };
@@ -208,7 +208,7 @@ TEST(a_function_that_moved_is_the_same_and_one_that_has_only_its_name_is_not)
 	}
 }
 
-TEST(closures_that_moved_down_in_their_file_stay_themselves)
+TEST(closures_that_moved_down_in_their_file_are_matched)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { 0 };
@@ -240,7 +240,7 @@ TEST(addresses_are_stripped_on_request)
 	CHECK_INT(value_of(d.profile, d.after, "0xg"), 7);
 }
 
-TEST(a_profile_that_cannot_be_scaled_says_why)
+TEST(a_profile_that_cannot_be_scaled_is_an_error_with_the_reason)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff d = { 0 };
@@ -275,7 +275,7 @@ TEST(pairs_are_scaled_by_their_own_sums_regardless_of_their_trees)
 	CHECK_INT(edges_total(d.profile, d.after), 30);
 }
 
-TEST(requests_are_counted_by_the_calls_of_what_is_outermost)
+TEST(requests_are_counted_by_the_calls_of_outermost_functions)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { .scale = DIFF_BY_REQUESTS };
@@ -339,7 +339,7 @@ static unsigned changed(const struct profile *a, const struct profile *b, enum d
 	return count;
 }
 
-TEST(two_samples_of_one_thing_show_no_change_and_a_slower_function_is_found)
+TEST(samples_of_one_program_show_no_change_and_a_slower_function_is_found)
 {
 	static const uint32_t sizes[][2] = { { 9000, 9000 }, { 500, 90000 }, { 40000, 700 }, { 40, 40 } };
 	unsigned wrong = 0, found = 0, rounds = 0;
@@ -366,7 +366,7 @@ TEST(two_samples_of_one_thing_show_no_change_and_a_slower_function_is_found)
 	CHECK_INT(rounds, 80);
 }
 
-TEST(what_was_measured_has_no_noise)
+TEST(measured_values_have_no_noise)
 {
 	struct diff d = { .factor = 1 };
 
@@ -427,7 +427,7 @@ TEST(incomparable_profiles_are_reported)
 		  "'A' was sampled and 'B' was not: the difference includes the overhead of measuring each call\n");
 }
 
-TEST(a_column_that_both_have_is_compared_where_their_first_ones_differ)
+TEST(a_common_column_is_compared_if_the_first_ones_differ)
 {
 	_cleanup_(profile_freep) struct profile *sampled_one = by_clock("wall", 1000000, 9000), *trace = profile_new();
 	uint32_t a, b;

@@ -43,7 +43,7 @@ static void totals_of(const struct profile *p, uint32_t column, int64_t *self, i
 	}
 }
 
-TEST(edges_of_any_tree_give_every_function_what_the_tree_gives_it)
+TEST(edges_of_any_tree_give_each_function_its_values_in_the_tree)
 {
 	for (int i = 0; i < 200; i++) {
 		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(120), 1 + below(6));
@@ -76,7 +76,7 @@ static struct edges *without_levels(const struct profile *p, const struct edges 
 	return folded;
 }
 
-TEST(totals_without_levels_are_right_or_marked_as_a_limit_that_holds)
+TEST(totals_without_recursion_levels_are_exact_or_marked_as_a_valid_bound)
 {
 	unsigned exact = 0, limits = 0;
 
@@ -104,7 +104,7 @@ TEST(totals_without_levels_are_right_or_marked_as_a_limit_that_holds)
 }
 
 /* main calls a, which calls itself, and b, which only a cycle with c calls again. */
-TEST(a_circle_with_one_entrance_has_a_total)
+TEST(a_cycle_with_one_entry_has_an_exact_total)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
@@ -136,7 +136,7 @@ static int64_t total_of(const struct profile *p, char letter, const char *column
 	return -1;
 }
 
-TEST(a_profile_with_edges_and_one_without_add_up_in_either_order)
+TEST(profiles_with_and_without_edges_add_up_in_either_order)
 {
 	for (int order = 0; order < 2; order++) {
 		_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *sum = profile_new();
@@ -156,7 +156,7 @@ TEST(a_profile_with_edges_and_one_without_add_up_in_either_order)
 }
 
 /* An estimate that was filtered by stacks has no edges, and nor does a sum that includes it. */
-TEST(an_estimate_without_edges_is_no_part_of_exact_sums)
+TEST(sums_that_include_an_estimate_without_edges_have_no_edges)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 
@@ -169,7 +169,7 @@ TEST(an_estimate_without_edges_is_no_part_of_exact_sums)
 	CHECK(!b->edges && b->estimated);
 }
 
-TEST(a_refined_column_is_refined_in_both_forms)
+TEST(refining_a_column_applies_to_tree_and_edges)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 

@@ -15,7 +15,7 @@ static const char *text_of(const struct labels *l)
 	return text;
 }
 
-TEST(labels_are_sorted_and_each_key_is_there_once)
+TEST(labels_are_sorted_and_keys_are_unique)
 {
 	struct labels l;
 
@@ -45,7 +45,7 @@ TEST(bytes_after_a_nul_are_dropped)
 	labels_done(&l);
 }
 
-TEST(every_value_is_read_back)
+TEST(values_of_any_bytes_survive_a_round_trip)
 {
 	struct labels l, back;
 
@@ -67,7 +67,7 @@ TEST(every_value_is_read_back)
 	labels_done(&back);
 }
 
-TEST(text_by_hand_may_have_spaces_and_empty_parts)
+TEST(spaces_and_empty_parts_are_accepted_in_handwritten_text)
 {
 	struct labels l;
 
@@ -79,7 +79,7 @@ TEST(text_by_hand_may_have_spaces_and_empty_parts)
 	labels_done(&l);
 }
 
-TEST(bad_text_is_named_and_changes_nothing)
+TEST(invalid_text_is_named_and_changes_nothing)
 {
 	static const char *const bad[] = { "pool", "=x", "9a=1", "a b=1", "a=1,b", "\xc3\xa4=1", "a-b=1" };
 	struct labels l;
@@ -98,7 +98,7 @@ TEST(bad_text_is_named_and_changes_nothing)
 	labels_done(&l);
 }
 
-TEST(copies_are_independent_and_common_labels_stay)
+TEST(copies_are_independent_and_common_labels_are_kept)
 {
 	struct labels a, b;
 

@@ -100,7 +100,7 @@ static void both_done(struct both *b)
 	profile_free(b->plain);
 }
 
-TEST(one_function_is_a_node_per_line_where_lines_are_kept)
+TEST(a_function_has_one_node_per_line_if_lines_are_kept)
 {
 	struct profile *p = profile_new();
 	uint32_t f, first, second;
@@ -121,7 +121,7 @@ TEST(one_function_is_a_node_per_line_where_lines_are_kept)
 	profile_free(p);
 }
 
-TEST(a_profile_that_keeps_no_lines_has_no_memory_for_them)
+TEST(a_profile_without_lines_allocates_no_memory_for_them)
 {
 	struct profile *p = profile_new();
 	uint32_t f = profile_frame(p, s("f"), s("a.php"), 3);
@@ -135,7 +135,7 @@ TEST(a_profile_that_keeps_no_lines_has_no_memory_for_them)
 	profile_free(p);
 }
 
-TEST(what_was_appended_with_lines_is_found_again)
+TEST(nodes_appended_with_lines_are_found_again)
 {
 	struct profile *p = profile_new();
 	uint32_t f, nodes[3];
@@ -149,7 +149,7 @@ TEST(what_was_appended_with_lines_is_found_again)
 	profile_free(p);
 }
 
-TEST(by_function_nothing_changes)
+TEST(lines_do_not_change_results_by_function)
 {
 	for (uint32_t seed = 1; seed <= 20; seed++) {
 		struct both b = both_of(seed);
@@ -200,7 +200,7 @@ TEST(merging_filtering_and_pruning_keep_lines)
 	}
 }
 
-TEST(a_message_carries_lines_for_profiles_that_keep_them)
+TEST(messages_carry_lines_for_profiles_that_keep_them)
 {
 	struct both b = both_of(7);
 	struct profile *lined = profile_new(), *plain = profile_new();

@@ -38,7 +38,7 @@ static void paired(const char *name, const uint32_t *before, const uint32_t *aft
 
 #define LINES(...) (const uint32_t[]){ __VA_ARGS__, 0 }
 
-TEST(closures_that_all_moved_are_not_taken_for_their_neighbors)
+TEST(closures_that_all_moved_are_not_paired_with_their_neighbors)
 {
 	uint32_t got[8];
 
@@ -52,7 +52,7 @@ TEST(closures_that_all_moved_are_not_taken_for_their_neighbors)
 	CHECK_INT(got[2], 24);
 }
 
-TEST(closures_belong_to_the_function_that_they_stand_in)
+TEST(closures_are_paired_within_their_enclosing_function)
 {
 	uint32_t got[8];
 
@@ -67,7 +67,7 @@ TEST(closures_belong_to_the_function_that_they_stand_in)
 }
 
 /* `first` moved by two lines, including its closures. */
-TEST(closures_do_not_move_past_others_that_stayed)
+TEST(closures_are_not_paired_across_others_that_stayed)
 {
 	static const uint32_t wanted[] = { 0, 39, 0, 60, 73 }, below[] = { 22, 32, 82, 92 };
 	uint32_t got[8];
@@ -83,7 +83,7 @@ TEST(closures_do_not_move_past_others_that_stayed)
 }
 
 /* Samples of the same file contain other closures each time. */
-TEST(closures_that_only_one_side_ran_are_not_paired_with_others)
+TEST(closures_executed_by_only_one_side_stay_unpaired)
 {
 	uint32_t got[8];
 
@@ -97,7 +97,7 @@ TEST(closures_that_only_one_side_ran_are_not_paired_with_others)
 	CHECK_INT(got[0], 7);
 }
 
-TEST(lines_in_names_and_columns_of_files_are_no_difference)
+TEST(lines_in_names_and_file_columns_do_not_prevent_pairing)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
 	uint32_t in_a[8], in_b[8];

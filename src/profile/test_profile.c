@@ -93,7 +93,7 @@ static int64_t sum(const struct profile *p, const char *column)
 	return profile_sum(p, profile_find_column(p, column));
 }
 
-TEST(a_new_profile_is_a_root)
+TEST(a_new_profile_consists_of_the_root)
 {
 	struct profile *p = profile_new();
 
@@ -150,7 +150,7 @@ TEST(a_column_added_late_has_zeros_for_earlier_nodes)
 	profile_free(p);
 }
 
-TEST(of_a_trace_time_is_shown_before_calls)
+TEST(time_is_the_default_column_of_a_trace)
 {
 	struct profile *p = profile_new();
 
@@ -166,7 +166,7 @@ TEST(of_a_trace_time_is_shown_before_calls)
 	profile_free(p);
 }
 
-TEST(values_below_zero_are_added_up_apart)
+TEST(negative_values_are_summed_separately)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "memory_bytes", "bytes"), nodes = 9;
@@ -186,7 +186,7 @@ TEST(values_below_zero_are_added_up_apart)
 	profile_free(p);
 }
 
-TEST(columns_end_at_their_cap)
+TEST(the_number_of_columns_is_capped)
 {
 	struct profile *p = profile_new();
 	char name[16];
@@ -200,7 +200,7 @@ TEST(columns_end_at_their_cap)
 	profile_free(p);
 }
 
-TEST(values_stop_at_the_ends_of_their_type)
+TEST(values_saturate_at_the_limits_of_their_type)
 {
 	struct profile *p = profile_new();
 	uint32_t c = profile_column(p, "samples", "count"), f = frame(p, "f");
@@ -222,7 +222,7 @@ TEST(values_stop_at_the_ends_of_their_type)
 	profile_free(p);
 }
 
-TEST(totals_add_up_what_is_below)
+TEST(totals_add_up_the_values_of_descendants)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(1 + below(500), 10);
@@ -264,7 +264,7 @@ TEST(merging_adds_in_any_order)
 	}
 }
 
-TEST(merging_goes_by_the_name_of_a_column)
+TEST(merging_matches_columns_by_name)
 {
 	struct profile *a = profile_new(), *b = profile_new();
 
@@ -292,7 +292,7 @@ static struct profile *described(int64_t start, int64_t end, int64_t period, con
 	return p;
 }
 
-TEST(merging_keeps_the_labels_that_agree_and_the_whole_time)
+TEST(merging_keeps_common_labels_and_the_whole_time_range)
 {
 	struct profile *all = profile_new(), *none = profile_new();
 	struct profile *a = described(100, 200, 10, "entry=index,host=a"),
@@ -329,7 +329,7 @@ TEST(merging_keeps_the_labels_that_agree_and_the_whole_time)
 	buf_done(&text);
 }
 
-TEST(turning_over_twice_gives_the_same_stacks)
+TEST(reversing_twice_gives_the_same_stacks)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(below(400), 15), *r = profile_reverse(p), *back = profile_reverse(r);
@@ -343,7 +343,7 @@ TEST(turning_over_twice_gives_the_same_stacks)
 	}
 }
 
-TEST(turned_over_the_root_has_the_leaves)
+TEST(in_a_reversed_profile_the_leaves_are_at_the_root)
 {
 	struct profile *p = profile_new(), *r;
 	uint32_t c = profile_column(p, "samples", "count"), a = frame(p, "a"), b = frame(p, "b");
@@ -384,7 +384,7 @@ static void check_cut(const struct profile *whole, struct profile *cut, int64_t 
 	CHECK_INT(profile_sum(cut, 1), profile_sum(whole, 1));
 }
 
-TEST(turned_over_for_a_picture_only_what_cannot_be_seen_is_cut)
+TEST(reversing_for_a_picture_cuts_only_invisible_nodes)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(1 + below(400), 5), *whole = profile_reverse(p);
@@ -398,7 +398,7 @@ TEST(turned_over_for_a_picture_only_what_cannot_be_seen_is_cut)
 	}
 }
 
-TEST(with_values_below_zero_nothing_is_cut)
+TEST(profiles_with_negative_values_are_not_cut)
 {
 	struct profile *p = profile_new(), *r;
 	uint32_t c = profile_column(p, "memory_bytes", "bytes"), a = frame(p, "a"), b = frame(p, "b");
@@ -413,7 +413,7 @@ TEST(with_values_below_zero_nothing_is_cut)
 }
 
 /* Both only append nodes, which must be found when more is added. */
-TEST(reversed_and_filtered_profiles_can_be_added_to)
+TEST(values_can_be_added_to_reversed_and_filtered_profiles)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(1 + below(400), 9), *r = profile_reverse(p),
@@ -440,7 +440,7 @@ TEST(reversed_and_filtered_profiles_can_be_added_to)
 	}
 }
 
-TEST(filtering_divides_a_profile_into_what_has_a_frame_and_what_has_not)
+TEST(filtering_splits_a_profile_by_whether_stacks_contain_a_frame)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(1 + below(400), 15), *kept;
@@ -485,7 +485,7 @@ TEST(filtering_keeps_whole_stacks)
 	profile_free(kept);
 }
 
-TEST(stacks_of_200000_frames_are_no_problem)
+TEST(stacks_of_200000_frames_are_supported)
 {
 	enum { DEPTH = 200000 };
 	struct profile *p = profile_new(), *r, *m = profile_new(), *kept;
@@ -516,7 +516,7 @@ TEST(stacks_of_200000_frames_are_no_problem)
 	profile_free(m);
 }
 
-TEST(time_is_samples_times_the_period_where_that_is_true)
+TEST(time_is_samples_times_the_period_only_if_clock_and_period_are_known)
 {
 	struct profile *p = described(0, 0, 10000000, "clock=wall"), *q = described(0, 0, 10000000, "clock=cpu");
 	struct profile *mixed = described(0, 0, 10, "clock=wall"), *unknown = described(0, 0, 0, "clock=wall");
@@ -538,7 +538,7 @@ TEST(time_is_samples_times_the_period_where_that_is_true)
 	profile_free(unknown);
 }
 
-TEST(direct_recursion_is_one_frame_and_indirect_recursion_stays)
+TEST(direct_recursion_becomes_one_frame_and_indirect_recursion_stays)
 {
 	struct profile *p = profile_new(), *r;
 	uint32_t column = profile_column(p, "samples", "count");
@@ -560,7 +560,7 @@ TEST(direct_recursion_is_one_frame_and_indirect_recursion_stays)
 	profile_free(r);
 }
 
-TEST(functions_whose_name_cannot_be_seen_are_shown_as_one)
+TEST(functions_with_invisible_names_are_shown_as_one)
 {
 	struct profile *p = profile_new();
 	uint32_t column = profile_column(p, "samples", "count");

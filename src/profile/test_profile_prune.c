@@ -27,7 +27,7 @@ static struct profile *wide_profile(uint32_t leaves)
 	return p;
 }
 
-TEST(a_pruned_profile_is_as_small_as_requested_and_its_sums_are_right)
+TEST(a_pruned_profile_fits_the_limit_and_keeps_its_sums)
 {
 	struct profile *p = wide_profile(1000), *small = profile_prune(p, 0, 100);
 	uint32_t pruned = profile_pruned_frame(small), cut = 0, largest = 0;
@@ -53,7 +53,7 @@ TEST(a_pruned_profile_is_as_small_as_requested_and_its_sums_are_right)
 	profile_free(p);
 }
 
-TEST(values_are_pruned_as_their_profile_is)
+TEST(values_are_pruned_like_their_profile)
 {
 	struct profile *p = wide_profile(1000);
 
@@ -92,7 +92,7 @@ static struct profile *with_lines(const struct profile *p, uint32_t lines)
 	return to;
 }
 
-TEST(lines_take_no_room_from_functions)
+TEST(executed_lines_do_not_displace_functions_when_pruning)
 {
 	struct profile *p = wide_profile(1000), *lined = with_lines(p, 4);
 	struct stack_values few = stack_values_of(p, 0), many = stack_values_of(lined, 0);
@@ -114,7 +114,7 @@ TEST(lines_take_no_room_from_functions)
 	profile_free(lined);
 }
 
-TEST(what_is_kept_is_what_has_most)
+TEST(pruning_keeps_the_largest_nodes)
 {
 	int64_t totals[1000];
 

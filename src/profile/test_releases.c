@@ -32,7 +32,7 @@ static const char *after(const char *path, const char *const *before_paths, cons
 
 #define PATHS(...) (const char *const[]){ __VA_ARGS__, NULL }
 
-TEST(what_is_below_a_release_is_below_the_other_one)
+TEST(paths_in_a_release_directory_are_mapped_to_the_other_release)
 {
 	const char *const *a = PATHS("/srv/7/index.php", "/srv/7/lib/a.php", "/usr/share/php/x.php");
 	const char *const *b = PATHS("/srv/8/lib/a.php", "/srv/8/index.php", "/usr/share/php/x.php", "/srv/8/new.php");
@@ -43,7 +43,7 @@ TEST(what_is_below_a_release_is_below_the_other_one)
 	CHECK_STR(after("/usr/share/php/x.php", a, b), "/usr/share/php/x.php");
 }
 
-TEST(releases_beside_what_they_share_and_in_several_places_are_found)
+TEST(release_directories_beside_shared_code_and_in_several_places_are_found)
 {
 	const char *const *a = PATHS("/srv/shared/x.php", "/srv/7/a.php", "/srv/7/b.php", "/lib/1.0/c.php", "/lib/1.0/d.php");
 	const char *const *b = PATHS("/srv/shared/x.php", "/srv/8/a.php", "/srv/8/b.php", "/lib/1.1/c.php", "/lib/1.1/d.php");
@@ -53,7 +53,7 @@ TEST(releases_beside_what_they_share_and_in_several_places_are_found)
 	CHECK_STR(after("/srv/shared/x.php", a, b), "/srv/shared/x.php");
 }
 
-TEST(names_that_many_directories_have_do_not_mix_them)
+TEST(file_names_common_to_many_directories_do_not_mix_them_up)
 {
 	const char *const *a = PATHS("/a/x/index.php", "/a/y/index.php", "/a/z/only.php");
 	const char *const *b = PATHS("/b/y/index.php", "/b/x/index.php", "/b/w/index.php");
@@ -63,7 +63,7 @@ TEST(names_that_many_directories_have_do_not_mix_them)
 	CHECK_STR(after("/a/z/only.php", a, b), "/b/z/only.php");
 }
 
-TEST(one_of_the_two_may_be_inside_or_at_the_top)
+TEST(releases_may_be_nested_or_at_the_root)
 {
 	CHECK_STR(after("/app/a.php", PATHS("/app/a.php"), PATHS("/app/new/a.php")), "/app/new/a.php");
 	CHECK_STR(after("/a.php", PATHS("/a.php"), PATHS("/app/a.php")), "/app/a.php");
@@ -71,7 +71,7 @@ TEST(one_of_the_two_may_be_inside_or_at_the_top)
 	CHECK_STR(after("7/a.php", PATHS("7/a.php"), PATHS("8/a.php")), "8/a.php");
 }
 
-TEST(parts_of_one_release_are_no_releases)
+TEST(parts_of_one_release_are_not_taken_for_releases)
 {
 	const char *const *a = PATHS("/app/lib.php", "/app/admin/index.php");
 	const char *const *b = PATHS("/app/lib.php", "/app/shop/index.php");

@@ -63,7 +63,7 @@ static int64_t total_of(const struct profile *p, uint32_t column, const char *na
 	return -1;
 }
 
-TEST(a_message_for_which_there_is_room_is_read_whole)
+TEST(a_message_within_the_limits_is_read_whole)
 {
 	const struct wire_capacity capacity = { .nodes = 2001, .edge_nodes = 0, .edge_pairs = 0 };
 	struct profile *p = through(wide(1000), &capacity, 0);
@@ -72,7 +72,7 @@ TEST(a_message_for_which_there_is_room_is_read_whole)
 	profile_free(p);
 }
 
-TEST(the_least_stacks_are_cut_and_the_sums_stay)
+TEST(the_smallest_stacks_are_cut_and_sums_are_kept)
 {
 	const struct wire_capacity capacity = { .nodes = 200 }, by_calls = { .nodes = 200, .column = "calls" };
 	struct profile *p = through(wide(1000), &capacity, 1);
@@ -92,7 +92,7 @@ TEST(the_least_stacks_are_cut_and_the_sums_stay)
 	profile_free(p);
 }
 
-TEST(one_deep_stack_is_cut_where_the_rest_is_nothing)
+TEST(a_deep_stack_is_cut_below_its_last_value)
 {
 	const struct wire_capacity capacity = { .nodes = 100, .column = "samples" };
 	struct profile *p = profile_new();
@@ -139,7 +139,7 @@ static uint32_t frame_named(const struct profile *p, const char *name)
 	return UINT32_MAX;
 }
 
-TEST(functions_of_edges_that_are_kept_keep_their_values)
+TEST(functions_of_kept_edges_keep_their_values)
 {
 	const struct wire_capacity capacity = { .nodes = 5000, .edge_nodes = 100, .edge_pairs = 400 };
 	struct profile *whole = through(wide_edges(1000), NULL, 0), *p = through(wide_edges(1000), &capacity, 1);
@@ -186,7 +186,7 @@ TEST(functions_of_edges_that_are_kept_keep_their_values)
 	profile_free(p);
 }
 
-TEST(a_run_without_columns_or_edges_of_a_few_nodes_are_cut_as_well)
+TEST(runs_without_columns_and_edges_with_few_nodes_are_cut_too)
 {
 	const struct wire_capacity capacity = { .nodes = 2, .edge_nodes = 1, .edge_pairs = 1 };
 	struct profile *p = profile_new();

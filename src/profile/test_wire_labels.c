@@ -104,7 +104,7 @@ TEST(a_message_gets_the_labels_that_it_lacks)
 	labels_done(&more);
 }
 
-TEST(labels_that_a_message_cannot_have_are_left_out)
+TEST(labels_invalid_in_a_message_are_omitted)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, out = { 0 };
 	_cleanup_(freep) char *longer = xcalloc(1, STROBE_WIRE_LABEL_VALUE + 2);

@@ -81,7 +81,7 @@ TEST(a_profile_survives_encoding_unchanged)
 	buf_done(&text);
 }
 
-TEST(a_run_is_written_as_one_and_refused_under_a_name_that_it_cannot_have)
+TEST(a_run_is_written_as_one_and_rejected_with_an_invalid_name)
 {
 	struct profile *p = sample(), *back = profile_new();
 	struct strobe_wire_message m;
@@ -102,7 +102,7 @@ TEST(a_run_is_written_as_one_and_refused_under_a_name_that_it_cannot_have)
 	buf_done(&b);
 }
 
-TEST(adding_twice_doubles)
+TEST(reading_a_message_twice_doubles_its_values)
 {
 	struct profile *p = profile_new(), *back = profile_new();
 	struct strobe_wire_message m;
@@ -137,7 +137,7 @@ TEST(an_empty_profile_is_a_message_without_nodes)
 	buf_done(&b);
 }
 
-TEST(columns_that_do_not_fit_add_nothing)
+TEST(columns_above_the_limit_add_nothing)
 {
 	struct profile *p = sample(), *full = profile_new();
 	struct strobe_wire_message m;
@@ -159,7 +159,7 @@ TEST(columns_that_do_not_fit_add_nothing)
 	buf_done(&b);
 }
 
-TEST(a_name_above_the_cap_is_refused_by_its_size)
+TEST(a_name_above_the_cap_is_rejected_by_its_size)
 {
 	struct profile *p = profile_new();
 	char *name = xcalloc(1, STROBE_WIRE_STRING + 1);
@@ -202,7 +202,7 @@ static struct profile *read_all(const struct buf *b, unsigned *ret_messages)
 	return p;
 }
 
-TEST(what_is_too_large_for_one_message_becomes_several_that_add_up)
+TEST(a_profile_too_large_for_one_message_becomes_several_that_add_up)
 {
 	struct profile *p = profile_new(), *back;
 	uint32_t c = profile_column(p, "samples", "count"), parent = PROFILE_ROOT;
@@ -267,7 +267,7 @@ TEST(edges_survive_encoding_unchanged)
 	CHECK(!back->edges && !back->estimated);
 }
 
-TEST(an_estimate_without_edges_stays_one)
+TEST(an_estimate_without_edges_survives_encoding)
 {
 	_cleanup_(profile_freep) struct profile *p = sample(), *back = NULL;
 	_cleanup_(buf_done) struct buf b = { 0 };

@@ -49,7 +49,7 @@ static const char *take(unsigned n)
 	return text;
 }
 
-TEST(they_come_by_series_and_then_as_they_came)
+TEST(messages_are_returned_by_series_and_then_by_arrival)
 {
 	wire_queue_init(&w);
 	CHECK(wire_queue_is_empty(&w));
@@ -68,7 +68,7 @@ TEST(they_come_by_series_and_then_as_they_came)
 	wire_queue_done(&w);
 }
 
-TEST(after_the_last_one_it_can_be_filled_again)
+TEST(an_emptied_queue_can_be_filled_again)
 {
 	wire_queue_init(&w);
 	add(1, "a");

@@ -65,12 +65,12 @@ static struct profile *four_stacks(void)
 	return p;
 }
 
-TEST(four_stacks_are_the_arrays_that_pyroscope_makes)
+TEST(four_stacks_yield_the_same_arrays_as_in_pyroscope)
 {
 	check_arrays(four_stacks(), NULL, 8192, "total,main,render,query 0,12,0,0 0,12,1,1 1,2,2,3,0,9,4,2 7,5,5,3 total 12 max 5");
 }
 
-TEST(executed_lines_are_no_nodes_of_their_own)
+TEST(executed_lines_do_not_become_nodes)
 {
 	struct profile *p = four_stacks(), *lined = profile_new();
 	uint32_t column = profile_column(lined, "samples", "count");
@@ -91,7 +91,7 @@ TEST(executed_lines_are_no_nodes_of_their_own)
 	profile_free(p);
 }
 
-TEST(their_bytes_are_those_that_were_recorded)
+TEST(encoded_bytes_match_recorded_ones)
 {
 	static const uint8_t recorded[] = {
 		0x0a, 0x05, 't', 'o', 't', 'a', 'l', 0x0a, 0x04, 'm', 'a', 'i', 'n', 0x0a, 0x06, 'r', 'e', 'n', 'd', 'e',
@@ -112,13 +112,13 @@ TEST(their_bytes_are_those_that_were_recorded)
 	profile_free(p);
 }
 
-TEST(an_empty_tree_is_its_root)
+TEST(an_empty_tree_consists_of_its_root)
 {
 	check_arrays(profile_new(), NULL, 1, "total 0,0,0,0 total 0 max 0");
 	check_arrays(profile_new(), profile_new(), 1, "total 0,0,0,0,0,0,0 total 0 max 0");
 }
 
-TEST(two_trees_get_one_shape)
+TEST(two_trees_are_merged_into_one_shape)
 {
 	struct profile *a = profile_new(), *b = profile_new();
 
@@ -139,7 +139,7 @@ TEST(small_nodes_become_other)
 	check_arrays(p, NULL, 4, "total,main,other,a 0,17,0,0 0,17,0,1 0,5,5,3,0,12,12,2 total 17 max 12");
 }
 
-TEST(values_of_zero_and_below_are_left_out_and_files_do_not_part_names)
+TEST(nonpositive_values_are_omitted_and_equal_names_merge_across_files)
 {
 	struct profile *p = profile_new();
 
@@ -153,7 +153,7 @@ TEST(values_of_zero_and_below_are_left_out_and_files_do_not_part_names)
 	check_arrays(p, NULL, 8192, "total,\xef\xbf\xbd,a,[unknown] 0,5,0,0 0,1,1,3,0,3,3,2,0,1,1,1 total 5 max 3");
 }
 
-TEST(a_call_site_keeps_the_stacks_that_begin_with_it)
+TEST(a_call_site_selects_the_stacks_that_begin_with_it)
 {
 	static const char *const site[] = { "main", "render" };
 	_cleanup_(name_tree_done) struct name_tree t = { 0 };
@@ -246,7 +246,7 @@ static struct profile *any_profile(void)
 	return p;
 }
 
-TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
+TEST(a_tree_of_the_largest_nodes_yields_the_same_arrays_as_the_whole)
 {
 	static const char *const site[] = { "f1", "f2" };
 
@@ -277,7 +277,7 @@ TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
 	}
 }
 
-TEST(two_trees_of_the_largest_nodes_compare_as_the_whole_ones_do)
+TEST(two_trees_of_the_largest_nodes_compare_like_the_whole_ones)
 {
 	static const char *const site[] = { "f1", "f2" };
 

@@ -27,7 +27,7 @@ static void check_refused(const struct message *m, const char *text, const char 
 	CHECK(strstr(err.text, part) != NULL);
 }
 
-TEST(names_of_both_kinds_are_read_and_one_is_written)
+TEST(field_names_are_read_in_both_spellings_and_written_in_one)
 {
 	check_json(&message_stacktraces_request,
 		   "{\"profile_typeID\":\"a:b:c:d:e\",\"labelSelector\":\"{}\",\"start\":1000,\"end\":\"4000\",\"max_nodes\":8192}",
@@ -36,12 +36,12 @@ TEST(names_of_both_kinds_are_read_and_one_is_written)
 	check_json(&message_profile_type, "{\"ID\":\"x\",\"sampleType\":\"y\"}", "{\"ID\":\"x\",\"sampleType\":\"y\"}");
 }
 
-TEST(zeros_nulls_and_unknown_fields_are_left_out)
+TEST(zeros_nulls_and_unknown_fields_are_omitted)
 {
 	check_json(&message_select_series_request, "{\"start\":0,\"end\":null,\"step\":0,\"what\":[{}],\"groupBy\":[]}", "{}");
 }
 
-TEST(enums_have_names_or_numbers_and_later_ones_are_the_default)
+TEST(enums_are_names_or_numbers_and_unknown_names_become_the_default)
 {
 	check_json(&message_stacktraces_request, "{\"format\":\"PROFILE_FORMAT_PPROF\"}", "{\"format\":\"PROFILE_FORMAT_PPROF\"}");
 	check_json(&message_stacktraces_request, "{\"format\":1}", "{\"format\":\"PROFILE_FORMAT_FLAMEGRAPH\"}");
@@ -49,7 +49,7 @@ TEST(enums_have_names_or_numbers_and_later_ones_are_the_default)
 	check_json(&message_stacktraces_request, "{\"format\":\"PROFILE_FORMAT_SANDWICH\"}", "{}");
 }
 
-TEST(text_may_have_a_nul_and_nothing_else)
+TEST(only_text_fields_may_contain_a_nul_byte)
 {
 	_cleanup_(buf_done) struct buf bytes = { 0 };
 	struct err err = { 0 };
@@ -62,7 +62,7 @@ TEST(text_may_have_a_nul_and_nothing_else)
 	check_refused(&message_stacktraces_response, "{\"tree\":\"AAEC\\u0000\"}", "'tree'");
 }
 
-TEST(bytes_are_base64_and_lists_keep_their_zeros)
+TEST(bytes_are_base64_and_lists_keep_zeros)
 {
 	check_json(&message_stacktraces_response, "{\"tree\":\"AAECAw==\"}", "{\"tree\":\"AAECAw==\"}");
 	check_json(&message_stacktraces_response, "{\"tree\":\"AAECAwQ=\"}", "{\"tree\":\"AAECAwQ=\"}");
@@ -72,7 +72,7 @@ TEST(bytes_are_base64_and_lists_keep_their_zeros)
 		   "{\"series\":[{\"points\":[{\"value\":1.5,\"timestamp\":\"7\"}]}]}");
 }
 
-TEST(packed_doubles_are_a_list)
+TEST(packed_doubles_are_decoded_as_a_list)
 {
 	_cleanup_(buf_done) struct buf bytes = { 0 }, json = { 0 };
 	const double values[] = { 0, 1.5 };
@@ -92,7 +92,7 @@ TEST(packed_doubles_are_a_list)
 	buf_done(&series);
 }
 
-TEST(a_wrong_field_is_named)
+TEST(an_invalid_field_is_named)
 {
 	check_refused(&message_series_request, "{\"start\":\"yesterday\"}", "'start' is not an integer");
 	check_refused(&message_series_request, "{\"label_names\":\"a\"}", "'labelNames' is not a list");
@@ -113,7 +113,7 @@ static const uint8_t recorded[] = {
 	0x12, 0x0a, 0x0a, 0x08, 1, 2, 2, 3, 0, 9, 4, 2, 0x12, 0x06, 0x0a, 0x04, 7, 5, 5, 3, 0x18, 0x0c, 0x20, 0x05,
 };
 
-TEST(recorded_bytes_become_the_json_of_the_same_answer)
+TEST(recorded_bytes_become_the_json_of_the_same_response)
 {
 	_cleanup_(buf_done) struct buf json = { 0 };
 	struct err err = { 0 };
@@ -128,7 +128,7 @@ TEST(recorded_bytes_become_the_json_of_the_same_answer)
 		CHECK_INT(check_bytes(&message_stacktraces_response, recorded, n), -EINVAL);
 }
 
-TEST(damaged_bytes_are_refused)
+TEST(damaged_bytes_are_rejected)
 {
 	CHECK_INT(check_bytes(&message_series_request, "\x0a\x02{}", 4), 0);
 	CHECK_INT(check_bytes(&message_series_request, "\x0a\x02{", 3), -EINVAL);	/* cut off */

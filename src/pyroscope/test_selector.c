@@ -19,7 +19,7 @@ static bool takes(const char *text, const char *label, const char *value)
 	return is;
 }
 
-TEST(matchers_hold_or_do_not)
+TEST(matchers_accept_and_reject_labels)
 {
 	CHECK(takes("{a=\"x\"}", "a", "x") && !takes("{a=\"x\"}", "a", "y") && takes("{a=\"x\"}", "b", "y"));
 	CHECK(takes("{a!=\"x\"}", "a", "") && !takes("{a!=\"x\"}", "a", "x") && takes("{a=\"\"}", "a", ""));
@@ -28,7 +28,7 @@ TEST(matchers_hold_or_do_not)
 	CHECK(takes("", "a", "x") && takes("{}", "a", "x") && takes(" { } ", "a", "x"));
 }
 
-TEST(names_and_texts_in_quotes)
+TEST(quoted_names_and_strings_are_parsed)
 {
 	CHECK(takes("{\"service.name\"=\"x\"}", "service.name", "x") && !takes("{\"service.name\"=\"x\"}", "service.name", ""));
 	CHECK(takes("process_cpu{a='x'}", "__name__", "process_cpu") && !takes("process_cpu", "__name__", "wall"));
@@ -36,7 +36,7 @@ TEST(names_and_texts_in_quotes)
 	CHECK(takes("{\"cpu\"}", "__name__", "cpu"));
 }
 
-TEST(all_else_is_refused_with_the_place)
+TEST(invalid_selectors_are_rejected_with_the_position)
 {
 	static const char *const bad[] = { "{", "{a}", "{a=}", "{a=x}", "{a=\"x}", "{a=\"x\" b=\"y\"}", "{a=\"x\"}}", "{a==\"x\"}",
 		"{a=\"\\q\"}", "{a=\"\\x00\"}", "{a=\"\\400\"}", "{=\"x\"}", "a b", "{a=~\"(\"}", "{,}" };
@@ -65,7 +65,7 @@ static void check_type(const char *column, const char *unit, const char *clock, 
 	CHECK(profile_type_is(&made, &parsed));
 }
 
-TEST(columns_have_the_types_that_grafana_knows)
+TEST(columns_have_profile_types_known_to_grafana)
 {
 	check_type("samples", "count", "cpu", "process_cpu:samples:count:cpu:nanoseconds");
 	check_type("samples", "count", "wall", "wall:samples:count:cpu:nanoseconds");

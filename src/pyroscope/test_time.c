@@ -14,7 +14,7 @@ static int64_t parsed(const char *text)
 	return ns;
 }
 
-TEST(numbers_are_read_by_their_digits)
+TEST(units_of_numbers_are_detected_by_their_digits)
 {
 	CHECK_INT(parsed("1763726400"), 1763726400LL * NS_PER_SECOND);
 	CHECK_INT(parsed("1763726400123"), 1763726400123LL * 1000000);
@@ -25,7 +25,7 @@ TEST(numbers_are_read_by_their_digits)
 	CHECK_INT(parsed("0"), 0);
 }
 
-TEST(times_before_now)
+TEST(times_relative_to_now_are_parsed)
 {
 	CHECK_INT(parsed("now"), NOW);
 	CHECK_INT(parsed("now-90s"), NOW - 90 * NS_PER_SECOND);
@@ -36,7 +36,7 @@ TEST(times_before_now)
 	CHECK_INT(parsed("now-999999999y"), 0);
 }
 
-TEST(all_else_is_refused)
+TEST(other_times_are_rejected)
 {
 	static const char *const bad[] = { "", "yesterday", "now+1h", "now-", "now-1", "now-1x", "12a", "-5", "99999999999999999999",
 		"9999999999999999999", "now-9999999999s" };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* The replies of Redis 7.0.15 to CLUSTER KEYSLOT. */
-TEST(keys_have_the_slots_that_redis_gives_them)
+TEST(keys_have_the_same_slots_as_in_redis)
 {
 	CHECK_INT(cluster_slot("123456789", 9), 12739);
 	CHECK_INT(cluster_slot("foo", 3), 12182);
@@ -40,7 +40,7 @@ static int read_slots(struct cluster *c, const char *text, struct err *err)
 	return r;
 }
 
-TEST(the_map_says_which_node_has_a_key)
+TEST(the_map_gives_the_node_of_a_key)
 {
 	struct cluster c;
 
@@ -90,7 +90,7 @@ static bool redirect(const char *text, struct cluster_redirect *ret)
 	return cluster_redirect_parse(text, strlen(text), ret);
 }
 
-TEST(redirects_are_followed_into_the_map)
+TEST(moved_redirects_update_the_map_and_ask_redirects_do_not)
 {
 	struct cluster_redirect r;
 	struct cluster c;
@@ -130,7 +130,7 @@ TEST(behind_a_unix_socket_the_queried_host_is_this_machine)
 	cluster_done(&c);
 }
 
-TEST(other_errors_are_no_redirects)
+TEST(other_errors_are_not_redirects)
 {
 	static const char *const none[] = {
 		"", "ERR no", "MOVED", "MOVED ", "MOVED x a:1", "MOVED 1", "MOVED 1 ", "MOVED 1 a", "MOVED 1 a:",
@@ -147,7 +147,7 @@ TEST(other_errors_are_no_redirects)
 	CHECK(!redirect(large, &r));
 }
 
-TEST(a_stream_has_one_key_or_several_that_share_the_load)
+TEST(a_stream_has_one_key_or_several_in_different_slots)
 {
 	char *one = cluster_key("strobe", 0, 0), *third = cluster_key("strobe", 2, 6);
 

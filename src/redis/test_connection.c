@@ -166,7 +166,7 @@ TEST(a_connection_becomes_ready_and_answers)
 	CHECK_STR(h.last, "hi");
 }
 
-TEST(a_name_is_looked_up_beside_the_loop)
+TEST(host_names_are_resolved_without_blocking_the_loop)
 {
 	struct test_server s = test_server_start(test_answer_ordinary);
 	_cleanup_(freep) char *url = xasprintf("redis://localhost:%u", s.port);
@@ -177,7 +177,7 @@ TEST(a_name_is_looked_up_beside_the_loop)
 	test_server_stop(&s);
 }
 
-TEST(a_path_is_a_unix_socket)
+TEST(a_path_connects_to_a_unix_socket)
 {
 	static const char path[] = "test_connection.sock";
 	static const char url[] = "redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock/3?channel=a";
@@ -216,7 +216,7 @@ static const char *answer_password(int connection, char **words, int count)
 	return count == 3 && !strcmp(words[1], "u:r") && !strcmp(words[2], "p@s") ? NULL : "-WRONGPASS invalid\r\n";
 }
 
-TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
+TEST(a_wrong_or_missing_password_is_reported_without_the_password)
 {
 	struct heard h = { .until_states = 1 };
 
@@ -254,7 +254,7 @@ static const char *answer_hang(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_command_without_an_answer_ends_the_connection_and_a_new_one_is_made)
+TEST(a_command_without_a_reply_ends_the_connection_and_opens_a_new_one)
 {
 	struct heard h = { .until_replies = 4, .on_ready = ask_three };
 
@@ -292,7 +292,7 @@ static const char *answer_readonly(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_refusal_is_reported_once_and_its_end_too)
+TEST(a_rejection_is_reported_once_and_so_is_its_end)
 {
 	struct heard h = { .until_states = 3, .on_ready = ask_three };
 
@@ -343,7 +343,7 @@ static const char *answer_garbage(int connection, char **words, int count)
 	       test_answer_ordinary(connection, words, count);
 }
 
-TEST(another_service_and_a_reply_without_measure_are_refused)
+TEST(other_protocols_and_oversized_replies_are_rejected)
 {
 	struct heard h = { .until_states = 3 };
 
@@ -358,7 +358,7 @@ static const char *answer_in_tls(int connection, char **words, int count)
 	return connection == 0 ? "\x15\x03\x01" : test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_server_that_wants_tls_is_said)
+TEST(a_server_that_requires_tls_is_reported)
 {
 	struct heard h = { .until_states = 2 };
 
@@ -380,7 +380,7 @@ TEST(a_server_without_tls_ends_the_handshake)
 }
 
 /* The kernel accepts the connection, but nobody reads. */
-TEST(a_handshake_has_the_deadline_of_connecting)
+TEST(the_connect_deadline_includes_the_tls_handshake)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int listener = test_server_listen((struct sockaddr *)&address, sizeof(address));
@@ -411,7 +411,7 @@ static void free_it(struct heard *h)
 	loop_stop(h->loop, 0);
 }
 
-TEST(a_connection_can_be_freed_from_its_own_call)
+TEST(a_connection_can_be_freed_from_its_own_callback)
 {
 	struct heard h = { .on_ready = free_it };
 
@@ -419,7 +419,7 @@ TEST(a_connection_can_be_freed_from_its_own_call)
 	CHECK_INT(h.readies, 1);
 }
 
-TEST(nothing_can_be_sent_before_it_is_ready)
+TEST(commands_are_rejected_before_the_connection_is_ready)
 {
 	struct redis_url u = parse("redis://127.0.0.1:1");
 	struct loop *l = loop_new(NULL);
@@ -523,7 +523,7 @@ static struct redis_client *asker(const struct test_server *s, const char *befor
 	return a;
 }
 
-TEST(a_question_is_answered)
+TEST(a_command_gets_its_reply)
 {
 	struct test_server s = test_server_start(test_answer_ordinary);
 	struct redis_client *a = asker(&s, "");
@@ -539,7 +539,7 @@ TEST(a_question_is_answered)
 	test_server_stop(&s);
 }
 
-TEST(a_question_goes_to_a_unix_socket)
+TEST(a_command_can_be_sent_to_a_unix_socket)
 {
 	struct test_server s = test_server_start_at("test_connection.sock", test_answer_ordinary);
 	struct redis_url u = parse("redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock");
@@ -579,7 +579,7 @@ TEST(a_hanging_command_times_out_and_the_next_one_reconnects)
 	test_server_stop(&s);
 }
 
-TEST(a_refused_connection_and_a_wrong_password_are_sentences)
+TEST(refused_connections_and_wrong_passwords_are_errors)
 {
 	struct test_server s = test_server_start(answer_password);
 	struct redis_client *a = asker(&s, "user:secret@");

@@ -28,7 +28,7 @@ static void check_body(const struct entry *e, const char *wanted)
 	CHECK(e->body.n == strlen(wanted) && !memcmp(e->body.p, wanted, e->body.n));
 }
 
-TEST(a_line_is_found_by_its_name_and_the_rest_are_labels)
+TEST(a_line_is_found_by_its_field_name_and_other_fields_are_labels)
 {
 	struct entry e;
 
@@ -41,7 +41,7 @@ TEST(a_line_is_found_by_its_name_and_the_rest_are_labels)
 	entry_done(&e);
 }
 
-TEST(other_names_of_a_line_come_after_it)
+TEST(alternative_field_names_of_a_line_have_lower_precedence)
 {
 	struct entry e;
 
@@ -68,7 +68,7 @@ TEST(a_single_field_may_have_any_name)
 	entry_done(&e);
 }
 
-TEST(messages_come_with_their_batch_and_host)
+TEST(messages_have_their_batch_and_host)
 {
 	struct entry e;
 
@@ -85,7 +85,7 @@ TEST(messages_come_with_their_batch_and_host)
 	entry_done(&e);
 }
 
-TEST(compressed_messages_are_unpacked_within_bounds)
+TEST(compressed_messages_are_decompressed_within_limits)
 {
 	char packed[256], text[4096];
 	struct str fields[2] = { { "strobe", 6 }, { packed, 0 } };
@@ -103,7 +103,7 @@ TEST(compressed_messages_are_unpacked_within_bounds)
 	entry_done(&e);
 }
 
-TEST(an_entry_that_declares_too_large_a_size_is_not_unpacked)
+TEST(an_entry_that_declares_an_excessive_size_is_not_decompressed)
 {
 	size_t large = (size_t)ENTRY_BYTES_MAX + 1, room = ZSTD_compressBound(large), n;
 	char *zeros = xcalloc(1, large), *packed = xmalloc(room);
@@ -119,7 +119,7 @@ TEST(an_entry_that_declares_too_large_a_size_is_not_unpacked)
 	free(packed);
 }
 
-TEST(labels_have_caps)
+TEST(labels_are_capped)
 {
 	char names[100][8], value[2000];
 	const char *texts[FIELDS_MAX + 1];

@@ -12,7 +12,7 @@ static bool is(struct str s, const char *text)
 	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
 }
 
-TEST(a_message_is_found_in_place_and_only_as_a_whole)
+TEST(a_complete_message_is_parsed_in_place)
 {
 	static const char *const wholes[] = { MESSAGE, PATTERN };
 
@@ -31,7 +31,7 @@ TEST(a_message_is_found_in_place_and_only_as_a_whole)
 	}
 }
 
-TEST(any_bytes_are_text_and_nothing_is_too)
+TEST(text_may_be_empty_or_contain_any_bytes)
 {
 	static const char bytes[] = "*3\r\n$7\r\nmessage\r\n$0\r\n\r\n$4\r\n\0\r\n$\r\n";
 	struct str channel, text;
@@ -41,7 +41,7 @@ TEST(any_bytes_are_text_and_nothing_is_too)
 	CHECK(text.n == 4 && !memcmp(text.p, "\0\r\n$", 4));
 }
 
-TEST(everything_else_is_left_to_others)
+TEST(other_replies_are_not_parsed)
 {
 	static const char *const others[] = {
 		"+PONG\r\n", "*2\r\n$4\r\npong\r\n$0\r\n\r\n", "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n",

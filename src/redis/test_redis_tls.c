@@ -188,7 +188,7 @@ static void check_handshake(struct redis_tls_options o, const char *host, const 
 	peer_stop(&p);
 }
 
-TEST(a_certificate_has_to_be_trusted_and_for_this_host)
+TEST(the_certificate_must_be_trusted_and_issued_for_the_host)
 {
 	char *ca = path_of("server.pem"), *other_ca = path_of("client.pem");
 
@@ -205,7 +205,7 @@ TEST(a_certificate_has_to_be_trusted_and_for_this_host)
 	check_handshake((struct redis_tls_options){ .is_unverified = true }, "redis.example", NULL);
 }
 
-TEST(files_that_cannot_be_used_are_named)
+TEST(unusable_files_are_named)
 {
 	char *pem = path_of("server.pem"), *key = path_of("server.key");
 
@@ -232,7 +232,7 @@ static void check_peer(struct peer p, const char *sentence)
 	peer_stop(&p);
 }
 
-TEST(a_peer_without_tls_is_said)
+TEST(a_peer_without_tls_is_reported)
 {
 	if (!have_certificates)
 		SKIP("openssl is missing");
@@ -241,7 +241,7 @@ TEST(a_peer_without_tls_is_said)
 }
 
 /* Since TLS 1.3 our handshake completes before the server has checked. */
-TEST(a_server_that_wants_a_certificate_is_said)
+TEST(a_server_that_requires_a_client_certificate_is_reported)
 {
 	struct redis_tls_options o = { .is_wanted = true, .ca_file = path_of("server.pem") };
 	struct peer p = { .wants_certificate = true };

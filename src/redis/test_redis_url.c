@@ -6,7 +6,7 @@
 #include "redis_tls_options.h"
 #include "test.h"
 
-TEST(all_parts_of_an_address_are_found)
+TEST(all_parts_of_a_url_are_parsed)
 {
 	struct redis_url u;
 
@@ -25,7 +25,7 @@ TEST(all_parts_of_an_address_are_found)
 	redis_url_done(&u);
 }
 
-TEST(what_is_not_said_has_its_usual_value)
+TEST(missing_parts_have_default_values)
 {
 	struct redis_url u;
 
@@ -43,7 +43,7 @@ TEST(what_is_not_said_has_its_usual_value)
 	redis_url_done(&u);
 }
 
-TEST(a_host_may_be_the_path_of_a_socket)
+TEST(the_host_may_be_the_path_of_a_socket)
 {
 	char *url = xasprintf("redis://%%2F%0*d?channel=a", 106, 0);
 	struct redis_url u;
@@ -66,7 +66,7 @@ TEST(a_host_may_be_the_path_of_a_socket)
 	free(url);
 }
 
-TEST(two_letters_s_are_tls)
+TEST(rediss_means_tls)
 {
 	struct redis_url u;
 	struct redis_tls_options o;
@@ -95,7 +95,7 @@ TEST(two_letters_s_are_tls)
 	redis_url_done(&u);
 }
 
-TEST(parameters_of_tls_are_for_urls_with_tls)
+TEST(tls_parameters_require_a_tls_url)
 {
 	struct err err = { 0 };
 	struct redis_url u;
@@ -107,7 +107,7 @@ TEST(parameters_of_tls_are_for_urls_with_tls)
 	redis_url_done(&u);
 }
 
-TEST(parameters_of_tls_have_to_make_sense)
+TEST(invalid_tls_parameters_are_rejected)
 {
 	static const char *const urls[][2] = {
 		{ "rediss://%2Frun%2Fredis.sock", "is a unix socket, which needs no TLS" },
@@ -151,7 +151,7 @@ TEST(a_password_is_never_shown)
 	}
 }
 
-TEST(an_invalid_address_is_refused_with_an_example)
+TEST(an_invalid_redis_url_is_rejected_with_an_example)
 {
 	static const char *const urls[][2] = {
 		{ "redisss://host", "does not begin with redis://" },
@@ -184,7 +184,7 @@ TEST(an_invalid_address_is_refused_with_an_example)
 	}
 }
 
-TEST(an_address_has_bounds)
+TEST(the_length_and_parameters_of_a_url_are_limited)
 {
 	char url[URL_MAX + 2] = "redis://h?";
 	struct redis_url u;

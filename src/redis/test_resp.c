@@ -53,7 +53,7 @@ static void check_commands(const char *data, size_t n, const char *wanted)
 
 #define CHECK_COMMANDS(text, wanted)	check_commands(text, sizeof(text) - 1, wanted)
 
-TEST(arrays_are_commands)
+TEST(arrays_are_parsed_as_commands)
 {
 	CHECK_COMMANDS("*1\r\n$4\r\nPING\r\n", "[PING]\n");
 	CHECK_COMMANDS("*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$6\r\nmain 1\r\n", "[PUBLISH][excimer][main 1]\n");
@@ -66,7 +66,7 @@ TEST(empty_arrays_and_lines_are_skipped)
 	CHECK_COMMANDS("*0\r\n*-1\r\n\r\n\n  \n*1\r\n$4\r\nPING\r\n", "\n\n\n\n\n[PING]\n");
 }
 
-TEST(lines_are_commands)
+TEST(lines_are_parsed_as_inline_commands)
 {
 	CHECK_COMMANDS("PING\r\nping\n", "[PING]\n[ping]\n");
 	CHECK_COMMANDS("publish  excimer\t\"a;b c 12\"\r\n", "[publish][excimer][a;b c 12]\n");
@@ -77,7 +77,7 @@ TEST(lines_are_commands)
 	CHECK_COMMANDS("echo 'abc\\'\n", "error: unbalanced quotes in request\n");
 }
 
-TEST(an_incomplete_command_waits)
+TEST(an_incomplete_command_is_kept_until_the_rest_arrives)
 {
 	CHECK_COMMANDS("", "");
 	CHECK_COMMANDS("*1\r\n$4\r\nPING\r", "13 bytes left\n");
@@ -100,7 +100,7 @@ TEST(an_invalid_command_is_an_error_with_the_reason)
 	CHECK_COMMANDS("*1\n$4\nPING\n", "error: invalid multibulk length\n");
 }
 
-TEST(a_line_that_does_not_end_is_given_up)
+TEST(a_line_above_the_limit_is_rejected)
 {
 	size_t n = RESP_LINE_MAX + 1;
 	char *line = xmalloc(n), *got;
@@ -112,7 +112,7 @@ TEST(a_line_that_does_not_end_is_given_up)
 	free(line);
 }
 
-TEST(unauthenticated_clients_may_send_little)
+TEST(unauthenticated_clients_have_lower_limits)
 {
 	struct resp_parser p;
 
@@ -130,7 +130,7 @@ TEST(unauthenticated_clients_may_send_little)
 	resp_done(&p);
 }
 
-TEST(the_size_of_a_large_argument_is_known_before_it_is_there)
+TEST(the_size_of_a_large_argument_is_known_before_it_arrives)
 {
 	struct resp_parser p;
 
@@ -140,7 +140,7 @@ TEST(the_size_of_a_large_argument_is_known_before_it_is_there)
 	resp_done(&p);
 }
 
-TEST(answers_are_written_as_redis_writes_them)
+TEST(replies_are_encoded_as_by_redis)
 {
 	struct buf b;
 

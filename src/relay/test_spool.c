@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-TEST(entries_come_out_in_the_order_in_which_they_went_in)
+TEST(entries_are_returned_in_fifo_order)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -52,7 +52,7 @@ TEST(outstanding_entries_are_returned_again)
 	remove_all();
 }
 
-TEST(a_restart_knows_what_waits_and_what_is_done)
+TEST(a_restart_recovers_queued_and_acknowledged_entries)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -83,7 +83,7 @@ TEST(a_restart_knows_what_waits_and_what_is_done)
 }
 
 /* A copied or restored directory has the same sequence numbers in two processes. */
-TEST(each_opening_appends_under_an_instance_of_its_own)
+TEST(each_opening_appends_under_a_new_instance)
 {
 	_cleanup_(buf_done) struct buf position = { 0 }, all = { 0 };
 	uint64_t instances[3];
@@ -116,7 +116,7 @@ TEST(each_opening_appends_under_an_instance_of_its_own)
 	remove_all();
 }
 
-TEST(what_the_broker_had_is_counted_apart)
+TEST(entries_that_the_broker_already_had_are_counted_separately)
 {
 	struct spool_piece run = { "run", 3, 0, 1 };
 	struct spool_counters n;
@@ -159,7 +159,7 @@ TEST(two_processes_cannot_use_one_spool)
 	remove_all();
 }
 
-TEST(beyond_the_cap_the_oldest_go_and_are_counted)
+TEST(above_the_cap_the_oldest_entries_are_dropped_and_counted)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -219,7 +219,7 @@ TEST(an_entry_in_flight_when_it_is_dropped_is_counted_once)
 	remove_all();
 }
 
-TEST(more_than_the_cap_at_once_is_refused)
+TEST(an_entry_larger_than_the_cap_is_rejected)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -239,7 +239,7 @@ TEST(more_than_the_cap_at_once_is_refused)
 
 /* The reader continues with a third segment while one entry of the first, which was dropped, and one of the second
  * are in flight. */
-TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
+TEST(a_segment_is_kept_while_one_of_its_entries_is_in_flight)
 {
 	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
 	struct spool_counters n;
@@ -266,7 +266,7 @@ TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
 	remove_all();
 }
 
-TEST(entries_of_several_segments_may_be_dropped_while_they_are_under_way)
+TEST(entries_of_several_segments_can_be_dropped_while_in_flight)
 {
 	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
 	struct spool_counters n;
@@ -296,7 +296,7 @@ TEST(entries_of_several_segments_may_be_dropped_while_they_are_under_way)
 	remove_all();
 }
 
-TEST(a_full_disk_keeps_stored_entries_and_writing_resumes_when_there_is_space)
+TEST(stored_entries_survive_a_full_disk_and_writing_resumes_when_space_is_free)
 {
 	struct rlimit old, low;
 	struct spool_counters n;

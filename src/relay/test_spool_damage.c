@@ -1,7 +1,7 @@
 /* test_spool_damage.c: tests that truncated, damaged and missing parts are counted, and the rest is read. */
 #include "spool_fixture.h"
 
-TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
+TEST(a_tail_truncated_at_any_byte_is_removed)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 }, position = { 0 };
@@ -37,7 +37,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 	remove_all();
 }
 
-TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
+TEST(entries_appended_together_are_kept_entirely_or_not_at_all)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 }, position = { 0 };
@@ -73,7 +73,7 @@ TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
 	remove_all();
 }
 
-TEST(damaged_entries_are_left_out_and_counted)
+TEST(damaged_entries_are_skipped_and_counted)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 };
@@ -116,7 +116,7 @@ TEST(damaged_entries_are_left_out_and_counted)
 }
 
 /* Loses its last record, a whole file, and all files. */
-TEST(what_was_durable_and_is_no_longer_there_is_counted)
+TEST(lost_durable_entries_are_counted)
 {
 	struct spool_piece run = { "run", 3, 0, 1 };
 
@@ -172,7 +172,7 @@ TEST(what_was_durable_and_is_no_longer_there_is_counted)
 	}
 }
 
-TEST(without_its_position_all_that_the_files_have_waits)
+TEST(without_a_position_file_all_entries_are_queued_again)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct spool_counters n;
@@ -196,7 +196,7 @@ TEST(without_its_position_all_that_the_files_have_waits)
 	remove_all();
 }
 
-TEST(what_the_cap_has_taken_is_no_damage_after_a_restart)
+TEST(entries_dropped_by_the_cap_do_not_count_as_damage_after_a_restart)
 {
 	_cleanup_(freep) char *text = xcalloc(1, 10000);
 	struct spool_counters n;
@@ -221,7 +221,7 @@ TEST(what_the_cap_has_taken_is_no_damage_after_a_restart)
 	remove_all();
 }
 
-TEST(damage_that_was_counted_is_not_counted_again_after_a_restart)
+TEST(damage_is_not_counted_again_after_a_restart)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct spool_counters n;
@@ -247,7 +247,7 @@ TEST(damage_that_was_counted_is_not_counted_again_after_a_restart)
 	remove_all();
 }
 
-TEST(damage_that_comes_while_it_is_open_is_counted_too)
+TEST(damage_to_an_open_spool_is_counted)
 {
 	for (off_t at = 0; at < (off_t)RECORD_HEADER + 3; at++) {
 		struct spool_counters n;
@@ -334,7 +334,7 @@ static void do_anything(struct spool *s, unsigned *seed, bool damage, unsigned *
 }
 
 /* A restart finds exactly what was waiting, including damaged entries, and at the end nothing is waiting. */
-TEST(counters_add_up_after_any_sequence_and_a_restart_finds_queued_entries)
+TEST(counters_add_up_after_random_operations_and_restarts_recover_queued_entries)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		unsigned random = seed, under_way;

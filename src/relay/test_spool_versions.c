@@ -75,7 +75,7 @@ static void put_old_spool(void)
 	put_file("position", position.data, position.size);
 }
 
-TEST(a_spool_of_version_1_is_forwarded_to_its_end)
+TEST(a_version_1_spool_is_forwarded_to_its_end)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -105,7 +105,7 @@ TEST(a_spool_of_version_1_is_forwarded_to_its_end)
 }
 
 /* The position has the current format from the first start on, and one file has records of both versions. */
-TEST(a_spool_of_version_1_is_gone_on_with_after_each_restart)
+TEST(a_version_1_spool_is_resumed_after_each_restart)
 {
 	static const char *const texts[] = { "two", "three", "after a crash", "new" };
 	uint64_t waiting = 30;
@@ -134,7 +134,7 @@ TEST(a_spool_of_version_1_is_gone_on_with_after_each_restart)
 }
 
 /* Any byte of the entry in the middle: its header or its body. */
-TEST(damage_in_a_spool_of_version_1_costs_one_entry)
+TEST(damage_in_a_version_1_spool_costs_one_entry)
 {
 	_cleanup_(freep) char *path = NULL;
 	off_t from = 2 * (off_t)RECORD_HEADER_1 + 4 + 3, size = (off_t)RECORD_HEADER_1 + 5;
@@ -186,7 +186,7 @@ static void put_from_corpus(const char *corpus, const char *name)
 		put_file(name, b.data + 1, b.size - 1);
 }
 
-TEST(files_that_a_daemon_of_version_1_wrote_are_read)
+TEST(files_written_by_a_version_1_daemon_are_read)
 {
 	static const uint64_t samples[] = { 3, 0, 2, 12 };
 	struct spool_counters n;

@@ -190,7 +190,7 @@ static char *path_of(const char *name)
 	return xasprintf("%s/%s", directory, name);
 }
 
-TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
+TEST(samples_of_a_window_are_merged_by_series_and_bucket)
 {
 	open_fresh();
 	CHECK_INT(add(1, "a", 1), 0);
@@ -210,7 +210,7 @@ TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
 	end();
 }
 
-TEST(lines_that_ran_are_forwarded)
+TEST(executed_lines_are_forwarded)
 {
 	open_fresh();
 	CHECK_INT(add(1, "a@7", 1), 0);
@@ -223,7 +223,7 @@ TEST(lines_that_ran_are_forwarded)
 }
 
 /* More than 8 MB of messages, so that some are merged before the window is closed. */
-TEST(a_large_window_is_merged_on_the_way_and_nothing_is_missing)
+TEST(a_large_window_is_merged_incrementally_without_loss)
 {
 	_cleanup_(freep) char *name = xmalloc(60001), *text = NULL;
 	size_t found = 0;
@@ -251,7 +251,7 @@ TEST(a_large_window_is_merged_on_the_way_and_nothing_is_missing)
 	end();
 }
 
-TEST(a_host_that_is_named_stays)
+TEST(an_existing_host_label_is_kept)
 {
 	open_fresh();
 	add_labeled(1, "entry=index,host=db7", "a", 1, BUCKET);
@@ -289,7 +289,7 @@ TEST(a_redelivered_batch_is_not_added_again)
 	end();
 }
 
-TEST(a_batch_that_may_come_again_is_known_however_many_followed)
+TEST(a_pending_batch_is_deduplicated_regardless_of_how_many_followed)
 {
 	const uint64_t open[] = { 2 };
 	uint64_t handed;
@@ -316,7 +316,7 @@ TEST(a_batch_that_may_come_again_is_known_however_many_followed)
 	end();
 }
 
-TEST(after_a_crash_the_open_window_is_there_again)
+TEST(an_open_window_is_recovered_after_a_crash)
 {
 	open_fresh();
 	add(1, "a", 1);
@@ -338,7 +338,7 @@ TEST(after_a_crash_the_open_window_is_there_again)
 	end();
 }
 
-TEST(a_window_that_is_in_the_spool_is_not_taken_from_its_parts_again)
+TEST(a_spooled_window_is_not_recovered_from_its_parts_again)
 {
 	static const char *const names[] = { "window-0", "window-1" };
 
@@ -368,7 +368,7 @@ TEST(a_window_that_is_in_the_spool_is_not_taken_from_its_parts_again)
 	}
 }
 
-TEST(a_part_that_was_cut_off_at_any_byte_was_never_there)
+TEST(a_part_truncated_at_any_byte_is_discarded)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 };
@@ -399,7 +399,7 @@ TEST(a_part_that_was_cut_off_at_any_byte_was_never_there)
 	end();
 }
 
-TEST(a_damaged_part_is_counted_and_the_others_stay)
+TEST(a_damaged_part_is_counted_and_other_parts_are_kept)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct stat st;
@@ -426,7 +426,7 @@ TEST(a_damaged_part_is_counted_and_the_others_stay)
 }
 
 /* Damages any byte except those of the last record, which may have been in flight when the machine stopped. */
-TEST(damage_at_any_byte_is_counted_in_samples_and_later_parts_stay)
+TEST(damage_at_any_byte_is_counted_in_samples_and_later_parts_are_kept)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 };
@@ -523,7 +523,7 @@ static void break_length_to_nothing(char *bytes)
 	memset(second(bytes) + 8, 0, 4);
 }
 
-TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
+TEST(an_unreadable_message_of_a_part_is_counted_and_the_others_are_kept)
 {
 	static const struct {
 		void (*change)(char *bytes);
@@ -562,7 +562,7 @@ TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
 	}
 }
 
-TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)
+TEST(a_batch_rejected_on_a_full_disk_is_accepted_later)
 {
 	struct rlimit old, low;
 	int kept = 0, r = 0;
@@ -596,7 +596,7 @@ TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)
 	end();
 }
 
-TEST(what_no_message_can_hold_is_counted_and_does_not_keep_the_rest)
+TEST(samples_too_large_for_a_message_are_dropped_without_delaying_the_rest)
 {
 	_cleanup_(freep) char *name = xcalloc(1, STROBE_WIRE_STRING + 2);
 

@@ -30,7 +30,7 @@ static int64_t edge_value(const struct profile *p, const struct graph *g, const 
 	return INT64_MIN;
 }
 
-TEST(each_function_and_each_arrow_counts_once_per_stack)
+TEST(functions_and_edges_count_once_per_stack)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 };
@@ -119,7 +119,7 @@ static void check_same(struct graph *tree, struct graph *edges, unsigned *exact,
 	}
 }
 
-TEST(a_graph_of_edges_is_that_of_the_stacks_they_were_made_of_or_tells_limits)
+TEST(a_graph_of_edges_matches_that_of_the_stacks_or_shows_bounds)
 {
 	unsigned exact = 0, limits = 0;
 
@@ -138,7 +138,7 @@ TEST(a_graph_of_edges_is_that_of_the_stacks_they_were_made_of_or_tells_limits)
 }
 
 /* f calls itself at any depth: values below inner calls are included in the outer one. */
-TEST(an_arrow_of_a_function_to_itself_counts_once_by_levels)
+TEST(a_recursive_edge_counts_once_by_levels)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 };
@@ -152,7 +152,7 @@ TEST(an_arrow_of_a_function_to_itself_counts_once_by_levels)
 	CHECK(!edge_of(&g, &(struct graph_edge){ .from = 1, .to = 1 })->at_most);
 }
 
-TEST(a_difference_has_what_is_gone_and_what_is_new_and_the_larger_side_decides_on_both)
+TEST(differences_show_removed_and_new_functions_ranked_by_the_larger_side)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 };
@@ -192,7 +192,7 @@ TEST(a_difference_of_calls_has_no_totals)
 	CHECK_INT(edge_value(p, &g, "ff"), 5);
 }
 
-TEST(calls_are_counted_on_each_arrow)
+TEST(calls_are_counted_on_each_edge)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 }, calls = { 0 };
@@ -210,7 +210,7 @@ TEST(calls_are_counted_on_each_arrow)
 	CHECK_INT(edge_value(p, &calls, "ff"), 5);
 }
 
-TEST(pruning_keeps_the_largest_and_their_heaviest_ways_in_and_marks_the_path_that_took_most)
+TEST(pruning_keeps_the_largest_nodes_their_heaviest_edges_and_the_critical_path)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 };
@@ -233,7 +233,7 @@ TEST(pruning_keeps_the_largest_and_their_heaviest_ways_in_and_marks_the_path_tha
 	CHECK(g.edges[0].critical && g.edges[1].critical && g.nodes[2].critical);
 }
 
-TEST(the_path_that_took_most_is_chosen_before_the_limit)
+TEST(the_critical_path_is_chosen_before_the_limit_applies)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 }, top = { 0 };
@@ -265,7 +265,7 @@ TEST(the_path_that_took_most_is_chosen_before_the_limit)
 	CHECK_INT(top.edge_count, 2);
 }
 
-TEST(what_is_below_zero_or_overflows_is_no_trouble)
+TEST(negative_and_overflowing_values_are_handled)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(graph_done) struct graph g = { 0 };
@@ -290,7 +290,7 @@ TEST(what_is_below_zero_or_overflows_is_no_trouble)
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
 }
 
-TEST(the_heading_has_the_total_not_what_shares_are_of)
+TEST(the_heading_shows_the_total_rather_than_the_base_of_percentages)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf dot = { 0 };
@@ -305,7 +305,7 @@ TEST(the_heading_has_the_total_not_what_shares_are_of)
 	CHECK(strstr(dot.data, "memory_bytes: 600") != NULL);
 }
 
-TEST(a_focus_keeps_callers_and_callees_of_one_function_and_shares_of_all)
+TEST(a_focus_keeps_callers_and_callees_with_percentages_of_the_whole)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf dot = { 0 };
@@ -375,7 +375,7 @@ static bool quotes_close(const char *text)
 	return !inside;
 }
 
-TEST(no_name_leaves_its_quotes)
+TEST(names_cannot_escape_their_quotes)
 {
 	static const char *const names[] = {
 		"\"", "\\", "a\\", "\\\"", "\"];\nn0 -> n0 [label=\"", "a\nb", "\\N\\G\\l", "<b>x</b>", "&amp;&#0;&lt;",
@@ -397,7 +397,7 @@ TEST(no_name_leaves_its_quotes)
 	}
 }
 
-TEST(an_svg_of_graphviz_fills_the_window_and_anything_else_stays_as_it_is)
+TEST(an_svg_of_graphviz_fills_the_window_and_other_output_is_unchanged)
 {
 	static const char from[] = "<?xml?>\n<svg width=\"69pt\" height=\"51pt\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n"
 				   "<g><title>n0</title>\n<text>a</text></g>\n</svg>\n";

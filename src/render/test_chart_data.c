@@ -89,7 +89,7 @@ static struct profile *nested_calls(void)
 	return p;
 }
 
-TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
+TEST(visible_calls_have_boxes_and_short_ones_are_joined)
 {
 	struct profile *p = nested_calls();
 
@@ -133,7 +133,7 @@ static const char *search_of(struct profile *p, uint32_t name, struct chart_wind
 	return text;
 }
 
-TEST(a_search_counts_matches_in_joined_boxes_too_and_finds_one_after_the_other)
+TEST(a_search_counts_matches_in_joined_boxes_and_steps_through_them)
 {
 	struct profile *p = nested_calls();
 	struct chart_window all = { .pixels = 100 }, part = { 300, 505, 100, 0, NULL };
@@ -204,7 +204,7 @@ TEST(the_window_of_a_short_call_is_narrow_enough_to_see_it)
 }
 
 /* Each match in the window must be counted by exactly one box. */
-TEST(a_search_in_any_window)
+TEST(a_search_counts_each_match_once_in_random_windows)
 {
 	for (unsigned round = 0; round < 300; round++) {
 		struct profile *p = profile_new();
@@ -239,7 +239,7 @@ TEST(a_search_in_any_window)
 }
 
 /* At a fine enough resolution each call has its box; at any resolution, boxes are nested and fit. */
-TEST(any_chart_in_any_window)
+TEST(boxes_of_random_charts_fit_and_nest_in_random_windows)
 {
 	for (unsigned round = 0; round < 500; round++) {
 		struct profile *p = profile_new();

@@ -59,7 +59,7 @@ static struct profile *sample(void)
 	return p;
 }
 
-TEST(a_parent_whose_callees_tripled_says_so)
+TEST(titles_show_the_values_of_both_sides_and_their_change)
 {
 	_cleanup_(profile_freep) struct profile *p = sample();
 	struct flamegraph_options o = options_of(p);
@@ -101,7 +101,7 @@ TEST(changes_that_may_be_noise_are_pale_and_do_not_scale_the_others)
 	CHECK(strstr(fill_of(svg, "same"), "fill=\"rgb(240,240,240)\"") == fill_of(svg, "same"));
 }
 
-TEST(what_is_gone_is_drawn_unless_widths_are_those_of_after)
+TEST(removed_frames_are_drawn_unless_widths_are_those_after)
 {
 	_cleanup_(profile_freep) struct profile *p = sample();
 	struct flamegraph_options o = options_of(p);
@@ -152,7 +152,7 @@ TEST(orange_is_more_and_blue_is_less_in_total_or_in_self)
 	CHECK(gone.r < gone.g && gone.g < gone.b);
 }
 
-TEST(frames_stand_on_their_callers_for_any_meaning_of_widths)
+TEST(frames_stand_on_their_callers_for_any_choice_of_widths)
 {
 	for (int round = 0; round < 200; round++) {
 		_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -187,7 +187,7 @@ TEST(frames_stand_on_their_callers_for_any_meaning_of_widths)
 	}
 }
 
-TEST(a_difference_of_nothing_and_extreme_values_do_no_harm)
+TEST(empty_differences_and_extreme_values_are_handled)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new(), *empty = profile_new();
 	struct flamegraph_options o;

@@ -80,7 +80,7 @@ static struct profile *small(void)
 	return p;
 }
 
-TEST(boxes_stand_by_depth_then_by_name_and_children_within_their_parent)
+TEST(boxes_are_ordered_by_depth_and_name_with_children_within_their_parent)
 {
 	_cleanup_(profile_freep) struct profile *p = small();
 	_cleanup_(buf_done) struct buf out;
@@ -104,7 +104,7 @@ TEST(boxes_stand_by_depth_then_by_name_and_children_within_their_parent)
 		  "\"frame_file\":[0,0,0,0,1],\"files\":[\"f.php\",\"\"],\"frame_line\":[1,1,1,1,0]}");
 }
 
-TEST(the_narrowest_boxes_are_left_out_when_there_are_too_many)
+TEST(the_narrowest_boxes_are_omitted_above_the_limit)
 {
 	_cleanup_(profile_freep) struct profile *p = small();
 	_cleanup_(buf_done) struct buf out;
@@ -133,7 +133,7 @@ TEST(an_empty_profile_is_one_box_without_width)
 	CHECK_INT(b.width[0], 0);
 }
 
-TEST(large_values_travel_as_doubles)
+TEST(large_values_are_sent_as_doubles)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out;
@@ -169,7 +169,7 @@ TEST(a_stack_of_a_hundred_thousand_frames_is_laid_out)
 	CHECK_INT(b.depths, 100001);
 }
 
-TEST(what_is_below_zero_takes_no_room_from_its_caller)
+TEST(negative_values_take_no_width_from_their_caller)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out;
@@ -233,7 +233,7 @@ static const char *tree_text(const struct profile *p, uint32_t max_nodes, uint32
 	return text;
 }
 
-TEST(a_tree_has_the_own_values_of_all_columns_and_no_stack_without_any)
+TEST(a_tree_has_self_values_of_all_columns_and_no_empty_stacks)
 {
 	struct profile *p = small();
 	uint32_t memory = profile_column(p, "memory_bytes", "bytes"), left_out, node;
@@ -292,7 +292,7 @@ static void check_part(const struct profile *p, const char *zoom, const char *le
 	}
 }
 
-TEST(neighbors_that_cannot_be_seen_become_one_gray_box)
+TEST(invisible_neighbors_become_one_gray_box)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 
@@ -300,7 +300,7 @@ TEST(neighbors_that_cannot_be_seen_become_one_gray_box)
 	check_part(p, "nothing;x", ".a[m[zy", (uint32_t[]){ 2508, 1000, 7, 1000, 1, 500, 500 }, 4);
 }
 
-TEST(on_the_zoomed_box_pixels_are_worth_less)
+TEST(boxes_above_the_zoomed_one_are_sent_in_finer_resolution)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 
@@ -310,7 +310,7 @@ TEST(on_the_zoomed_box_pixels_are_worth_less)
 	check_part(p, "b@f.php:12", ".a[m[zy", (uint32_t[]){ 2508, 1000, 7, 1000, 1, 500, 500 }, 4);
 }
 
-TEST(of_boxes_with_one_name_the_widest_is_zoomed)
+TEST(the_widest_of_several_boxes_with_one_name_is_zoomed)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 	uint32_t other = profile_child(p, PROFILE_ROOT, profile_frame(p, str_of("b"), str_of("g.php"), 0));
@@ -321,7 +321,7 @@ TEST(of_boxes_with_one_name_the_widest_is_zoomed)
 	check_part(p, "b@f.php:1", ".ab[m[zxy", (uint32_t[]){ 2513, 1000, 3, 9, 1000, 1, 500, 3, 500 }, 3);
 }
 
-TEST(of_a_few_boxes_all_are_sent)
+TEST(small_trees_are_sent_completely)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 	const struct flame_part part = { .pixels = 10, .all = FLAME_PART_ALL };

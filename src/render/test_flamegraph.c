@@ -39,7 +39,7 @@ static char *draw(const struct profile *p, const struct flamegraph_options *o)
 	return buf_take(&b, NULL);
 }
 
-TEST(a_narrow_picture_cuts_lines_and_keeps_them_whole_for_scripts)
+TEST(narrow_pictures_truncate_lines_but_keep_them_complete_for_scripts)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) char *wide = NULL, *narrow = NULL;
@@ -79,7 +79,7 @@ TEST(names_of_all_bytes_give_a_well_formed_picture)
 	free(draw(p, &o));
 }
 
-TEST(names_of_64_kb_and_names_that_look_like_markup_do_no_harm)
+TEST(names_of_64_kb_and_names_that_look_like_markup_are_handled)
 {
 	static const char *const nasty[] = {
 		"]]>", "</script>", "<![CDATA[", "</title></g></svg>", "&amp;", "&#0;", "\"'><", "-->", "\xed\xa0\x80",
@@ -103,7 +103,7 @@ TEST(names_of_64_kb_and_names_that_look_like_markup_do_no_harm)
 	}
 }
 
-TEST(the_table_has_the_names_only_if_the_titles_do_not)
+TEST(the_table_contains_names_only_if_the_titles_do_not)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct flamegraph_options o;
@@ -172,7 +172,7 @@ TEST(from_320_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
 	free(svg);
 }
 
-TEST(an_empty_profile_gives_a_picture_that_says_so)
+TEST(the_picture_of_an_empty_profile_contains_a_message)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) char *without_columns = NULL, *without_values = NULL;
@@ -187,7 +187,7 @@ TEST(an_empty_profile_gives_a_picture_that_says_so)
 	CHECK(strstr(without_values, "none with a value in column samples") != NULL);
 }
 
-TEST(what_is_counted_follows_from_the_column_unless_it_is_said)
+TEST(the_unit_follows_from_the_column_unless_specified)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) char *time = NULL, *named = NULL, *calls = NULL;
@@ -209,7 +209,7 @@ TEST(what_is_counted_follows_from_the_column_unless_it_is_said)
 }
 
 /* x = 10 + 1180/3 = 403.33, 10 + 2 × 1180/3 = 796.67: the width is the difference of the printed values. */
-TEST(coordinates_are_rounded_before_widths_are_taken)
+TEST(coordinates_are_rounded_before_widths_are_computed)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) char *svg = NULL;
@@ -226,7 +226,7 @@ TEST(coordinates_are_rounded_before_widths_are_taken)
 	CHECK(strstr(svg, "<rect x=\"796.7\" y=\"37\" width=\"393.3\" height=\"15.0\"") != NULL);
 }
 
-TEST(a_label_is_cut_to_the_room_there_is)
+TEST(labels_are_truncated_to_the_available_width)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) char *svg = NULL;
@@ -241,7 +241,7 @@ TEST(a_label_is_cut_to_the_room_there_is)
 	CHECK(strstr(svg, ">\xc3\xa9\xc3\xa9\xc3\xa9..</text>") != NULL);
 }
 
-TEST(options_that_make_no_sense_are_refused_with_a_sentence)
+TEST(invalid_options_are_rejected_with_an_error)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct flamegraph_options good, o;
@@ -273,7 +273,7 @@ TEST(options_that_make_no_sense_are_refused_with_a_sentence)
 	buf_done(&b);
 }
 
-TEST(the_check_of_these_tests_finds_what_is_not_well_formed)
+TEST(the_xml_checker_of_these_tests_rejects_malformed_documents)
 {
 	static const char *const bad[] = {
 		"", "<a>", "<a></b>", "<a/><b/>", "<a b=\"<\"/>", "<a b=\"1\" b=\"2\"/>", "<a>&x;</a>", "<a>]]></a>",
@@ -318,7 +318,7 @@ static void check_layer_of_script(const char *other, const char *file, enum grou
 	profile_free(p);
 }
 
-TEST(a_script_whose_path_has_no_suffix_has_the_language_of_the_rest)
+TEST(a_script_without_a_suffix_has_the_language_of_the_other_frames)
 {
 	check_layer_of_script("Report::total", "/srv/lib/Report.pm", LAYER_PERL);
 	check_layer_of_script("total", "/srv/lib/report.php", LAYER_PHP);

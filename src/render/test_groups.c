@@ -23,7 +23,7 @@ static void check_package(const char *name, const char *file, const char *wanted
 	CHECK(!memcmp(found.p, wanted, found.n));
 }
 
-TEST(names_tell_their_layer)
+TEST(the_layer_of_a_frame_follows_from_its_name)
 {
 	CHECK_INT(layer("Wiki\\Parser::parse", ""), LAYER_PHP);
 	CHECK_INT(layer("{main}", ""), LAYER_PHP);
@@ -65,7 +65,7 @@ TEST(a_path_without_a_suffix_is_a_script)
 	CHECK(!group_is_script(of("main"), of("/usr/bin/perl")));
 }
 
-TEST(packages_are_composers_before_namespaces)
+TEST(composer_packages_take_precedence_over_namespaces)
 {
 	check_package("Symfony\\Component\\Console\\Application::run", "/srv/vendor/symfony/console/Application.php",
 		      "symfony/console");
@@ -91,7 +91,7 @@ static double contrast(struct rgb c)
 	return (0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b) / 255;
 }
 
-TEST(black_text_can_be_read_on_every_group)
+TEST(black_text_is_legible_on_every_group)
 {
 	char name[8];
 

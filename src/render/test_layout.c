@@ -38,7 +38,7 @@ static const char *text_of(const struct profile *p, const struct layout *l)
 	return text;
 }
 
-TEST(siblings_are_sorted_by_name_and_stand_behind_what_their_parent_took_itself)
+TEST(siblings_are_sorted_by_name_and_follow_the_self_value_of_their_parent)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout l;
@@ -82,7 +82,7 @@ static void add_narrow(struct profile *p)
 	add(p, "e", 1);
 }
 
-TEST(narrow_frames_are_counted_with_what_they_hold)
+TEST(narrow_frames_are_counted_with_their_descendants)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout_limits limits = { .min_width = 10, .width = 100, .depth_max = UINT32_MAX };
@@ -97,7 +97,7 @@ TEST(narrow_frames_are_counted_with_what_they_hold)
 	layout_done(&l);
 }
 
-TEST(hidden_boxes_stand_behind_what_is_drawn_and_sums_are_whole)
+TEST(hidden_boxes_follow_the_drawn_ones_and_sums_are_complete)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout_limits limits = { .min_width = 10, .width = 100, .depth_max = UINT32_MAX, .hidden_max = 5 };
@@ -122,7 +122,7 @@ TEST(hidden_boxes_stand_behind_what_is_drawn_and_sums_are_whole)
 	layout_done(&l);
 }
 
-TEST(a_frame_of_exactly_the_least_width_is_drawn)
+TEST(a_frame_of_exactly_the_minimum_width_is_drawn)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout_limits limits = { .min_width = 7, .percent = true, .width = 1180, .depth_max = UINT32_MAX };
@@ -135,7 +135,7 @@ TEST(a_frame_of_exactly_the_least_width_is_drawn)
 	layout_done(&l);
 }
 
-TEST(frames_below_the_lowest_row_are_counted)
+TEST(frames_above_the_depth_limit_are_counted)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout_limits limits = everything;
@@ -165,7 +165,7 @@ TEST(a_stack_of_half_a_million_frames_is_laid_out_without_recursion)
 	layout_done(&l);
 }
 
-TEST(negative_values_take_no_room_and_sums_stop_at_the_largest_number)
+TEST(negative_values_take_no_width_and_sums_saturate)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout l;
@@ -181,7 +181,7 @@ TEST(negative_values_take_no_room_and_sums_stop_at_the_largest_number)
 	layout_done(&l);
 }
 
-TEST(a_profile_of_nothing_has_no_boxes)
+TEST(an_empty_profile_has_no_boxes)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct layout l;

@@ -74,7 +74,7 @@ static bool shows(const char *text, const struct flamegraph_options *o, const ch
 	return strstr(svg, part) != NULL;
 }
 
-TEST(neighbors_merge_and_a_sibling_between_splits_a_frame)
+TEST(neighbors_merge_unless_a_sibling_separates_them)
 {
 	struct flamegraph_options o = compat();
 
@@ -83,7 +83,7 @@ TEST(neighbors_merge_and_a_sibling_between_splits_a_frame)
 	CHECK_STR(boxes("b 1\na;x 2\na;y 3", &o), "@0+6 a@0+5 x@0+2 y@2+3 b@5+1");
 }
 
-TEST(lines_sort_with_their_counts)
+TEST(lines_are_sorted_including_their_counts)
 {
 	struct flamegraph_options o = compat();
 
@@ -92,7 +92,7 @@ TEST(lines_sort_with_their_counts)
 	CHECK_STR(boxes("a b;c 1\na;c 1\na b 1", &o), "@0+3 a b@0+2 c@1+1 a@2+1 c@2+1");
 }
 
-TEST(a_repeated_line_counts_as_often_as_it_comes)
+TEST(repeated_lines_are_added_up)
 {
 	struct flamegraph_line lines[] = { { { "a 2", 3 }, 3, 1 }, { { "b 0.1", 5 }, 10, 2 } };
 	struct flamegraph_options o = compat();
@@ -112,7 +112,7 @@ TEST(a_flame_chart_keeps_the_order)
 	CHECK_STR(boxes("b 1\na;x 2\nb 3\nb 1", &o), "@0+7 b@0+1 a@1+2 x@1+2 b@3+4");
 }
 
-TEST(reversed_stacks_are_turned_before_they_are_sorted)
+TEST(stacks_are_reversed_before_sorting)
 {
 	struct flamegraph_options o = compat();
 
@@ -120,14 +120,14 @@ TEST(reversed_stacks_are_turned_before_they_are_sorted)
 	CHECK_STR(boxes("a;b;x 1\nc;x 2\n;d 4", &o), "@0+7 d@0+4 x@4+3 b@4+1 a@4+1 c@5+2");
 }
 
-TEST(empty_frames_count_but_for_those_at_the_end)
+TEST(empty_frames_are_kept_except_at_the_end)
 {
 	struct flamegraph_options o = compat();
 
 	CHECK_STR(boxes("a;;b 1\nc;; 1\n;; 2", &o), "@0+4 a@2+1 @2+1 b@2+1 c@3+1");
 }
 
-TEST(counts_are_read_as_perl_reads_them)
+TEST(counts_are_parsed_as_by_perl)
 {
 	struct flamegraph_options o = compat();
 	_cleanup_(freep) char *svg = NULL;
@@ -139,7 +139,7 @@ TEST(counts_are_read_as_perl_reads_them)
 	CHECK(strstr(svg, "7 lines without a count are left out"));
 }
 
-TEST(two_counts_are_a_difference_of_the_frame_itself)
+TEST(two_counts_are_the_difference_of_the_leaf_frame)
 {
 	struct flamegraph_options o = compat();
 
@@ -152,7 +152,7 @@ TEST(two_counts_are_a_difference_of_the_frame_itself)
 	CHECK(shows("p;a 30 10\np;b 10 20", &o, "fill=\"rgb(105,105,255)\""));
 }
 
-TEST(a_frame_without_width_takes_the_place_of_one_that_ends_there)
+TEST(a_frame_without_width_replaces_one_that_ends_at_its_position)
 {
 	struct flamegraph_options o = compat();
 
@@ -162,7 +162,7 @@ TEST(a_frame_without_width_takes_the_place_of_one_that_ends_there)
 		  "@0+9 foo.bar@4+0 x@4+0 foo@4+0 y@4+0 z@4+5");
 }
 
-TEST(the_total_and_the_factor_only_change_what_is_shown)
+TEST(total_and_factor_change_only_the_displayed_numbers)
 {
 	struct flamegraph_options o = compat();
 
@@ -176,7 +176,7 @@ TEST(the_total_and_the_factor_only_change_what_is_shown)
 	free(draw("a 10", &o, -EINVAL));
 }
 
-TEST(chains_mark_wakers)
+TEST(wakers_in_chains_are_marked)
 {
 	struct flamegraph_options o = compat();
 
@@ -185,7 +185,7 @@ TEST(chains_mark_wakers)
 	CHECK_STR(boxes("a 2", &o), "@0+2 a@0+2 --@0+2");
 }
 
-TEST(nothing_counted_is_a_picture_and_a_sentence)
+TEST(input_without_counts_yields_a_picture_and_an_error)
 {
 	struct flamegraph_options o = compat();
 	_cleanup_(freep) char *none = draw("", &o, -ENODATA), *zero = draw("a 0\nb", &o, -ENODATA);
@@ -194,7 +194,7 @@ TEST(nothing_counted_is_a_picture_and_a_sentence)
 	CHECK(strstr(zero, "Nothing was sampled: 2 lines, none with a count above zero"));
 }
 
-TEST(counts_without_end_are_refused_with_their_line)
+TEST(overlong_counts_are_rejected_with_their_line)
 {
 	struct flamegraph_line line[2] = { { { "b 1", 3 }, 1, 1 } };
 	struct flamegraph_options o = compat();
@@ -218,7 +218,7 @@ TEST(large_counts_are_exact)
 	CHECK(shows("a 18446744073709551615\nb 18446744073709551615", &o, "all (36,893,488,147,419,103,232 samples"));
 }
 
-TEST(frames_that_end_at_counts_which_only_integers_tell_apart_are_two)
+TEST(frames_whose_ends_differ_only_as_integers_are_distinguished)
 {
 	struct flamegraph_options o = compat();
 
@@ -229,7 +229,7 @@ TEST(frames_that_end_at_counts_which_only_integers_tell_apart_are_two)
 	CHECK(shows("A;--;A;x 9223372036854775808\nB;--;--;A 7", &o, "<title>-- (7 samples, 0.00%)"));
 }
 
-TEST(a_count_that_was_subtracted_from_as_a_double_is_added_exactly)
+TEST(large_and_fractional_counts_are_added_without_rounding_errors)
 {
 	struct flamegraph_options o = compat();
 
@@ -269,7 +269,7 @@ TEST(attributes_make_links_and_stay_well_formed)
 	nameattr_free(attributes);
 }
 
-TEST(attributes_that_are_none_are_refused_with_their_line)
+TEST(invalid_attributes_are_rejected_with_their_line)
 {
 	static const char *const files[] = { "a\n", "a\tid=1\nb\tnothing\n", "a\tg_extra=onclick\n",
 					     "a\tg_extra=x='1\n",
@@ -285,7 +285,7 @@ TEST(attributes_that_are_none_are_refused_with_their_line)
 	}
 }
 
-TEST(kept_colors_win_and_new_names_are_added)
+TEST(saved_colors_take_precedence_and_new_names_are_added)
 {
 	struct flamegraph_options o = compat();
 	struct palette_map *map = palette_map_new();
@@ -301,7 +301,7 @@ TEST(kept_colors_win_and_new_names_are_added)
 	palette_map_free(map);
 }
 
-TEST(methods_with_an_arrow_keep_their_color_unless_compatible)
+TEST(methods_with_an_arrow_keep_their_color_except_in_compatible_mode)
 {
 	static const char file[] = "Foo->bar->rgb(1,2,3)\nnothing\nFoo->baz\n";
 	struct palette_map *better = palette_map_new(), *compatible = palette_map_new();
@@ -316,7 +316,7 @@ TEST(methods_with_an_arrow_keep_their_color_unless_compatible)
 	palette_map_free(compatible);
 }
 
-TEST(another_encoding_has_character_references)
+TEST(other_encodings_use_character_references)
 {
 	struct flamegraph_options o = compat();
 
@@ -327,7 +327,7 @@ TEST(another_encoding_has_character_references)
 	free(draw("a 1", &o, -EINVAL));
 }
 
-TEST(characters_that_turn_others_around_are_visible_in_labels)
+TEST(bidirectional_control_characters_are_replaced_in_labels)
 {
 	struct flamegraph_options o = compat();
 

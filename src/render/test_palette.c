@@ -15,7 +15,7 @@ static const char *color(const char *palette, const char *name, bool hash)
 	return out;
 }
 
-TEST(every_palette_has_a_name_and_stays_within_the_colors_there_are)
+TEST(every_palette_has_a_name_and_yields_valid_colors)
 {
 	static const char *const names[] = { "", "main", "a::b", "java/x", "x_[k]", "x_[j]", "x_[i]", "x_[w]", "\xff" };
 
@@ -43,13 +43,13 @@ TEST(the_default_color_is_the_first_random_number_after_the_sum_of_code_points)
 	CHECK_STR(color("hot", "zzzzzzzzzzzzzzzzzzzzzzzz", false), color("hot", "yzzzzzzzzzzzzzzzzzzzzzz{", false));
 }
 
-TEST(with_hash_the_first_characters_decide_and_a_module_before_a_backtick_does_not_count)
+TEST(hashed_colors_depend_on_the_first_characters_after_the_module_name)
 {
 	CHECK_STR(color("red", "libc`read", true), color("red", "read", true));
 	CHECK_STR(color("red", "readable", true), color("red", "reading", true));
 }
 
-TEST(some_palettes_know_where_a_name_comes_from)
+TEST(language_palettes_color_frames_by_their_origin)
 {
 	CHECK_STR(color("java", "Foo_[j]", false), color("green", "Foo_[j]", false));
 	CHECK_STR(color("java", "Ljava/lang/Object", false), color("green", "Ljava/lang/Object", false));
@@ -69,7 +69,7 @@ TEST(separators_between_stacks_are_gray)
 	CHECK_STR(color("hot", "--", true), "160,160,160");
 }
 
-TEST(backgrounds_are_names_or_numbers_and_nothing_else)
+TEST(backgrounds_are_names_or_hexadecimal_colors)
 {
 	const struct palette *p = palette_find("hot");
 	char top[8], bottom[8];

@@ -20,7 +20,7 @@ static const char *forms(const char *name)
 	return out.data;
 }
 
-TEST(namespaces_go_before_classes_and_methods_stay)
+TEST(namespaces_are_removed_before_classes_and_methods_are_kept)
 {
 	CHECK_STR(forms("Wiki\\Page\\Parser::parse"), "Wiki\\Page\\Parser::parse|Parser::parse|parse|");
 	CHECK_STR(forms("Parser::parse"), "Parser::parse|Parser::parse|parse|");
@@ -28,19 +28,19 @@ TEST(namespaces_go_before_classes_and_methods_stay)
 	CHECK_STR(forms("run"), "run|run|");
 }
 
-TEST(files_keep_their_own_name)
+TEST(files_keep_their_base_name)
 {
 	CHECK_STR(forms("/srv/wiki/index.php"), "/srv/wiki/index.php|index.php|");
 }
 
-TEST(closures_keep_their_place)
+TEST(closures_keep_file_and_line)
 {
 	CHECK_STR(forms("A\\B::{closure:/srv/a.php:7}"),
 		  "A\\B::{closure:/srv/a.php:7}|B::{closure a.php:7}|{closure a.php:7}|closure|");
 	CHECK_STR(forms("{closure:"), "{closure:|{closure }|{closure }|closure|");
 }
 
-TEST(anything_is_a_name)
+TEST(names_of_any_form_are_accepted)
 {
 	CHECK_STR(forms(""), "||");
 	CHECK_STR(forms("::"), "::|::|");

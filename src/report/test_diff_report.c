@@ -24,7 +24,7 @@ static struct profile *random_profile(uint32_t nodes, uint32_t frames, const cha
 	return p;
 }
 
-TEST(deltas_add_up_as_measured_and_scaled_values_are_rounded_by_themselves)
+TEST(measured_deltas_add_up_and_scaled_values_are_rounded_individually)
 {
 	for (int round = 0; round < 300; round++) {
 		bool sampled = round & 1;
@@ -67,7 +67,7 @@ static void set(struct profile *p, const char *name, const char *callee, int64_t
 	profile_add(p, profile_stack(p, frames, *callee ? 2 : 1), column, value);
 }
 
-TEST(what_grew_is_a_function_with_its_callees_or_everything)
+TEST(growth_is_attributed_to_a_function_with_its_callees_or_to_the_whole_profile)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options scale = { .scale = DIFF_BY_TOTAL };

@@ -29,7 +29,7 @@ static int64_t value_of(const struct profile *p, const struct report_edges *e, c
 	return INT64_MIN;
 }
 
-TEST(callers_and_callees_of_a_function_are_the_sums_of_its_edges)
+TEST(values_of_callers_and_callees_are_sums_of_edges)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
@@ -95,7 +95,7 @@ TEST(mutual_recursion_counts_once_too)
 	CHECK_INT(value_of(p, &out, 'g', 0), 507);
 }
 
-TEST(each_call_is_of_one_edge_and_recursive_ones_are_shown)
+TEST(each_call_belongs_to_one_edge_and_recursive_calls_are_shown)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
@@ -121,7 +121,7 @@ TEST(each_call_is_of_one_edge_and_recursive_ones_are_shown)
 }
 
 /* Calls on both sides of a comparison are counted per edge, as in a single profile. */
-TEST(calls_of_a_comparison_are_those_of_its_sides)
+TEST(calls_in_a_comparison_are_counted_per_side)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 
@@ -155,7 +155,7 @@ TEST(calls_of_a_comparison_are_those_of_its_sides)
 	}
 }
 
-TEST(memory_given_back_and_overflowing_values_keep_their_signs)
+TEST(freed_memory_and_overflowing_values_keep_their_signs)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(report_edges_done) struct report_edges out = { 0 }, in = { 0 };
@@ -204,7 +204,7 @@ static int64_t sum_of(const struct report_edges *e, uint32_t column)
 	return sum;
 }
 
-TEST(callees_add_up_to_total_less_self_and_callers_to_total_in_any_tree)
+TEST(callees_add_up_to_total_minus_self_and_callers_to_total_in_any_tree)
 {
 	for (uint32_t seed = 1; seed < 60; seed++) {
 		_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -321,7 +321,7 @@ static void lose_levels(struct profile *p)
 	p->edges = folded;
 }
 
-TEST(edges_say_what_the_tree_says_or_that_it_is_a_limit)
+TEST(edges_give_the_values_of_the_tree_or_mark_them_as_bounds)
 {
 	unsigned exact = 0;
 
@@ -345,7 +345,7 @@ TEST(edges_say_what_the_tree_says_or_that_it_is_a_limit)
 }
 
 /* Frames with one name in two files are queried together. */
-TEST(several_functions_of_one_name_have_limits_that_hold)
+TEST(several_functions_with_one_name_have_valid_bounds)
 {
 	for (int i = 0; i < 300; i++) {
 		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(40), 3 + below(3));
@@ -361,7 +361,7 @@ TEST(several_functions_of_one_name_have_limits_that_hold)
 }
 
 /* a and b call each other down to s, which takes all the time: s gets it, and no other name. */
-TEST(mutual_recursion_down_to_one_function_is_that_function)
+TEST(time_below_mutual_recursion_is_attributed_to_the_leaf_function)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(freep) struct flat_row *rows = NULL;

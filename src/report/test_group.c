@@ -62,7 +62,7 @@ static void own_stacks(const char *const files[4], struct buf *out)
 	put_stacks(own, out);
 }
 
-TEST(libraries_and_builtins_count_for_the_own_function_that_called_them)
+TEST(libraries_and_builtins_count_for_the_calling_application_function)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 
@@ -71,7 +71,7 @@ TEST(libraries_and_builtins_count_for_the_own_function_that_called_them)
 	CHECK_STR(out.data, "main;App\\run; 15\n[other code]; 16\n");
 }
 
-TEST(the_loader_of_composer_is_not_ones_own)
+TEST(the_autoloader_of_composer_is_not_application_code)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 
@@ -80,7 +80,7 @@ TEST(the_loader_of_composer_is_not_ones_own)
 	CHECK_STR(out.data, "main; 15\n[other code]; 16\n");
 }
 
-TEST(without_files_all_functions_are_ones_own)
+TEST(without_files_all_functions_are_application_code)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 
@@ -89,7 +89,7 @@ TEST(without_files_all_functions_are_ones_own)
 	CHECK_STR(out.data, "main;Lib\\each;App\\run; 8\nmain;App\\run; 1\nmain;App\\run;Lib\\each; 2\nmain;App\\run;Lib\\each;strlen; 4\nstrlen; 16\n");
 }
 
-TEST(a_class_is_what_stands_before_the_colons)
+TEST(the_class_precedes_the_double_colon)
 {
 	CHECK_STR(group("App\\Cart::total", "", REPORT_BY_CLASS), "App\\Cart");
 	CHECK_STR(group("strlen", "", REPORT_BY_CLASS), "[no class]");
@@ -104,7 +104,7 @@ TEST(a_class_is_what_stands_before_the_colons)
 	CHECK_STR(group("", "", REPORT_BY_CLASS), "[no class]");
 }
 
-TEST(a_namespace_is_what_stands_before_the_last_backslash)
+TEST(the_namespace_precedes_the_last_backslash)
 {
 	static const char anonymous[] = "App\\Base@anonymous\0/srv/a\\b.php:3$0::run";
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -120,7 +120,7 @@ TEST(a_namespace_is_what_stands_before_the_last_backslash)
 	CHECK_STR(out.data, "App");
 }
 
-TEST(a_package_is_of_the_path_else_of_the_module_else_of_the_namespace)
+TEST(packages_are_derived_from_path_module_or_namespace_in_this_order)
 {
 	CHECK_STR(group("Twig\\Environment::render", "/srv/vendor/twig/twig/src/Environment.php", REPORT_BY_PACKAGE),
 		  "twig/twig");
@@ -149,7 +149,7 @@ TEST(a_plugin_or_theme_of_wordpress_is_a_package)
 	CHECK_STR(group("WP_Query::get_posts", "/srv/wp/wp-includes/class-wp-query.php", REPORT_BY_PACKAGE), "[no package]");
 }
 
-TEST(lines_and_files_say_what_is_unknown)
+TEST(unknown_lines_and_files_are_marked)
 {
 	CHECK_STR(group("f", "/srv/a.php", REPORT_BY_LINE), "/srv/a.php:7");
 	CHECK_STR(group("f", "", REPORT_BY_LINE), "[no file]");
@@ -169,7 +169,7 @@ static uint32_t add(struct profile *p, const char *const *names, int64_t v)
 	return node;
 }
 
-TEST(a_class_that_calls_itself_counts_once)
+TEST(a_recursive_class_counts_once_per_stack)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new(), *g = NULL;
 	_cleanup_(freep) struct flat_row *rows = NULL;
@@ -187,7 +187,7 @@ TEST(a_class_that_calls_itself_counts_once)
 	CHECK_INT(rows[1].self, 2);
 }
 
-TEST(stacks_are_kept_by_focus_and_left_out_by_ignore)
+TEST(focus_keeps_stacks_and_ignore_removes_them)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new(), *f = NULL, *i = NULL;
 	bool focus[3] = { false }, ignore[3] = { false };
@@ -205,7 +205,7 @@ TEST(stacks_are_kept_by_focus_and_left_out_by_ignore)
 	CHECK_INT(report_match(p, "(", ignore, NULL), -EINVAL);
 }
 
-TEST(functions_that_are_in_no_stack_that_is_left_are_left_out_too)
+TEST(functions_in_no_remaining_stack_are_removed)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new(), *f = NULL;
 	bool ignore[5] = { false };
@@ -221,7 +221,7 @@ TEST(functions_that_are_in_no_stack_that_is_left_are_left_out_too)
 	CHECK_STR(profile_name(f, 1).p, "idle");
 }
 
-TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
+TEST(functions_are_found_by_name_then_substring_then_regular_expression)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct err err = { 0 };
@@ -247,7 +247,7 @@ TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
 	CHECK_INT(report_find(p, "", of, &err), -EINVAL);
 }
 
-TEST(the_average_of_runs_has_the_weighted_sum_exactly)
+TEST(the_average_of_runs_has_the_exact_weighted_sum)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL;
 	uint64_t weights[] = { 1000000, 2000000 };
@@ -273,7 +273,7 @@ TEST(the_average_of_runs_has_the_weighted_sum_exactly)
 }
 
 /* Each of 100 functions calls two others for one unit each, in one run of two: averages are 50 each. */
-TEST(the_average_of_each_function_is_right_however_little_its_stacks_took)
+TEST(the_average_of_each_function_is_exact_even_for_tiny_stacks)
 {
 	static const char *const units[] = { "bytes", "count" };
 
@@ -299,7 +299,7 @@ TEST(the_average_of_each_function_is_right_however_little_its_stacks_took)
 	}
 }
 
-TEST(an_average_leaves_out_what_some_did_not_measure)
+TEST(an_average_omits_columns_missing_from_some_runs)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL, *none = NULL;
 	_cleanup_(buf_done) struct buf lacks = { 0 };
@@ -321,7 +321,7 @@ TEST(an_average_leaves_out_what_some_did_not_measure)
 	CHECK_INT(none->column_count, 2);
 }
 
-TEST(profiles_without_a_common_value_have_no_average)
+TEST(profiles_without_a_common_column_have_no_average)
 {
 	_cleanup_(profile_freep) struct profile *sampled = profile_new(), *traced = profile_new(), *empty = profile_new();
 	const struct profile *all[] = { empty, sampled, traced };
@@ -348,7 +348,7 @@ TEST(the_average_of_the_largest_values_does_not_overflow)
 	CHECK_INT(average->columns[0].self[2], INT64_MIN);
 }
 
-TEST(csv_cells_are_quoted_and_are_no_formulas)
+TEST(csv_cells_are_quoted_and_never_formulas)
 {
 	static const char *const texts[] = {
 		"plain", "a,b", "say \"x\"", "=1+1", "+1", "-1", "@f", "\t=x", "\r=x", "a\nb", "",

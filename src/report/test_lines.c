@@ -88,7 +88,7 @@ static void check(const struct profile *p, const char *file, const char *functio
 	annotate_lines_done(&found);
 }
 
-TEST(lines_took_what_their_stacks_say)
+TEST(values_of_lines_match_their_stacks)
 {
 	for (int i = 0; i < 20; i++) {
 		struct profile *p = random_profile();
@@ -101,7 +101,7 @@ TEST(lines_took_what_their_stacks_say)
 }
 
 /* Lines have no influence on rows of functions: those are the same as without lines. */
-TEST(rows_of_functions_know_no_lines)
+TEST(executed_lines_do_not_affect_rows_of_functions)
 {
 	struct profile *p = random_profile(), *plain = profile_without_lines(p);
 	size_t count_a, count_b;

@@ -82,7 +82,7 @@ TEST(a_stack_of_half_a_million_frames_is_walked_without_recursion)
 	CHECK_INT(rows[0].total, 3);
 }
 
-TEST(the_table_shows_shares_values_and_places)
+TEST(the_table_shows_percentages_values_and_locations)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out = { 0 };
@@ -97,7 +97,7 @@ TEST(the_table_shows_shares_values_and_places)
 			    "  25.0   100.0      500    2,000  main                  /srv/a.php:7\n");
 }
 
-TEST(memory_that_was_given_back_is_shown_as_such_and_shares_are_of_what_was_taken)
+TEST(freed_memory_is_negative_and_percentages_refer_to_allocated_memory)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out = { 0 };
@@ -114,7 +114,7 @@ TEST(memory_that_was_given_back_is_shown_as_such_and_shares_are_of_what_was_take
 			    "-100.0  -100.0   -1,000   -1,000  give                  /srv/a.php:7\n");
 }
 
-TEST(a_trace_is_shown_with_all_that_was_measured)
+TEST(a_trace_is_shown_with_all_measured_columns)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out = { 0 };
@@ -170,7 +170,7 @@ TEST(names_of_any_bytes_cannot_control_the_terminal)
 	CHECK(strchr(out.data, '\n') != NULL && strchr(strchr(out.data, '\n') + 1, '\n') == out.data + out.size - 1);
 }
 
-TEST(a_profile_without_values_is_refused_with_a_sentence)
+TEST(a_profile_without_values_is_rejected_with_an_error)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(buf_done) struct buf out = { 0 };

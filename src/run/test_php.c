@@ -47,7 +47,7 @@ static const char *put_program(const char *name, const char *text)
 
 #define FAKE "#!/bin/sh\nprintf 'Warning: something\\n\\nstrobe-probe:8.3.7\\t8.3\\tAPI20230831,NTS\\t/x/ext\\t%s\\n'\n"
 
-TEST(the_command_itself_is_the_php_when_its_name_says_so)
+TEST(a_command_named_php_is_taken_as_php)
 {
 	struct err err;
 	char *path;
@@ -72,7 +72,7 @@ static void check_found(const char *program, const char *name)
 	free(path);
 }
 
-TEST(a_script_means_the_php_of_its_first_line_else_that_of_path)
+TEST(the_php_of_a_script_is_that_of_its_first_line_or_of_path)
 {
 	make_directory();
 	put_program("php", "#!/bin/sh\n");
@@ -85,7 +85,7 @@ TEST(a_script_means_the_php_of_its_first_line_else_that_of_path)
 	remove_directory();
 }
 
-TEST(programs_are_found_as_a_shell_finds_them)
+TEST(programs_are_found_as_by_a_shell)
 {
 	char *path = NULL;
 
@@ -117,7 +117,7 @@ TEST(php_is_identified_after_any_other_output)
 	remove_directory();
 }
 
-TEST(a_program_that_is_no_php_is_called_so)
+TEST(a_program_other_than_php_is_reported)
 {
 	struct err err;
 	struct php p;
@@ -174,7 +174,7 @@ TEST(the_extension_must_be_built_for_exactly_this_php)
 	remove_directory();
 }
 
-TEST(only_php_itself_is_queried_for_its_options)
+TEST(options_are_interpreted_only_if_the_command_is_php)
 {
 	char *a[] = { "php", "-n", "x.php", NULL }, *b[] = { "php", "x.php", "-n", NULL };
 	char *c[] = { "php", "-d", "-n", "x.php", NULL }, *d[] = { "artisan", "-n", NULL };
@@ -187,7 +187,7 @@ TEST(only_php_itself_is_queried_for_its_options)
 	CHECK(php_ignores_settings(5, e));
 }
 
-TEST(output_is_captured_and_a_program_that_hangs_is_ended)
+TEST(output_is_captured_and_a_hanging_program_is_killed)
 {
 	const char *const both[] = { "/bin/sh", "-c", "echo a; echo b >&2; exit 7", NULL };
 	const char *const hangs[] = { "/bin/sh", "-c", "exec /bin/sleep 100", NULL };

@@ -64,7 +64,7 @@ static const char *take(struct unfinished *u)
 	return left;
 }
 
-TEST(the_last_report_of_a_run_is_kept)
+TEST(the_latest_report_of_a_run_is_kept)
 {
 	struct unfinished u = { 0 };
 
@@ -76,7 +76,7 @@ TEST(the_last_report_of_a_run_is_kept)
 	CHECK_STR(take(&u), "0 9 ");
 }
 
-TEST(a_run_that_came_or_was_taken_back_is_not_left)
+TEST(received_and_canceled_runs_are_removed)
 {
 	struct unfinished u = { 0 };
 
@@ -89,7 +89,7 @@ TEST(a_run_that_came_or_was_taken_back_is_not_left)
 	CHECK_STR(take(&u), "");
 }
 
-TEST(samples_that_came_are_not_left)
+TEST(received_samples_are_removed)
 {
 	struct unfinished u = { 0 };
 
@@ -105,7 +105,7 @@ TEST(samples_that_came_are_not_left)
 	CHECK_STR(take(&u), "3 0 ");
 }
 
-TEST(many_runs_and_intervals_do_not_take_memory)
+TEST(memory_is_bounded_for_many_runs_and_intervals)
 {
 	struct unfinished u = { 0 };
 

@@ -9,7 +9,7 @@
 
 static const struct workspace_settings settings = { "/opt/ext/strobe.so", "cpu", 0.001 };
 
-TEST(the_directory_is_private_and_is_gone_afterwards)
+TEST(the_directory_is_private_and_removed_afterwards)
 {
 	struct workspace w;
 	char path[200];
@@ -24,7 +24,7 @@ TEST(the_directory_is_private_and_is_gone_afterwards)
 	workspace_done(&w);
 }
 
-TEST(the_ini_says_what_is_to_be_sampled)
+TEST(the_ini_file_contains_the_settings_of_sampling)
 {
 	struct workspace w;
 	struct buf b;
@@ -41,7 +41,7 @@ TEST(the_ini_says_what_is_to_be_sampled)
 	workspace_done(&w);
 }
 
-TEST(a_trace_is_of_every_request_and_takes_no_samples)
+TEST(tracing_covers_every_request_and_disables_sampling)
 {
 	struct workspace_settings s = settings;
 	struct workspace w;
@@ -60,7 +60,7 @@ TEST(a_trace_is_of_every_request_and_takes_no_samples)
 	workspace_done(&w);
 }
 
-TEST(a_flame_chart_is_a_setting_more)
+TEST(a_flame_chart_adds_one_setting)
 {
 	struct workspace_settings s = settings;
 	struct workspace w;
@@ -75,7 +75,7 @@ TEST(a_flame_chart_is_a_setting_more)
 	workspace_done(&w);
 }
 
-TEST(an_extension_that_php_loads_by_itself_is_not_loaded_twice)
+TEST(an_extension_already_loaded_by_php_is_not_loaded_again)
 {
 	struct workspace_settings s = settings;
 	struct workspace w;
@@ -105,7 +105,7 @@ static void check_scan_dir(const char *before, const char *prefix)
 	workspace_done(&w);
 }
 
-TEST(the_scan_directories_of_before_stay)
+TEST(existing_scan_directories_are_kept)
 {
 	check_scan_dir(NULL, ":");
 	check_scan_dir("", "");
@@ -113,7 +113,7 @@ TEST(the_scan_directories_of_before_stay)
 	unsetenv("PHP_INI_SCAN_DIR");
 }
 
-TEST(a_temporary_directory_too_long_for_a_socket_is_passed_over)
+TEST(a_temporary_directory_too_long_for_a_socket_is_skipped)
 {
 	char dir[300] = "/tmp/strobe-test-XXXXXX";
 	struct workspace w;
@@ -132,7 +132,7 @@ TEST(a_temporary_directory_too_long_for_a_socket_is_passed_over)
 	rmdir(dir);
 }
 
-TEST(a_quote_in_the_extensions_path_is_refused)
+TEST(a_quote_in_the_path_of_the_extension_is_rejected)
 {
 	struct workspace_settings s = { "/o'hara/strobe.so", "wall", 0.01 };
 	struct workspace w;

@@ -40,7 +40,7 @@ static int ask_host(const char *host)
 	return ask((struct auth_request){ .host = host });
 }
 
-TEST(addresses_are_read_strictly)
+TEST(addresses_are_parsed_strictly)
 {
 	struct address a;
 
@@ -61,7 +61,7 @@ TEST(addresses_are_read_strictly)
 	CHECK_INT(address_parse("[::1]:99999999999999999999", &a), -ERANGE);
 }
 
-TEST(loopback_names_may_ask_with_any_port)
+TEST(loopback_host_names_are_accepted_with_any_port)
 {
 	CHECK_INT(ask_host("localhost:9000"), 0);
 	CHECK_INT(ask_host("127.0.0.1:80"), 0);
@@ -72,7 +72,7 @@ TEST(loopback_names_may_ask_with_any_port)
 	CHECK_INT(ask_host("[::1]:8787"), 0);
 }
 
-TEST(a_name_that_was_rebound_to_this_machine_is_misdirected)
+TEST(a_request_with_a_rebound_host_name_is_rejected_as_misdirected)
 {
 	CHECK_INT(ask_host("evil.example:8787"), 421);
 	CHECK_INT(ask_host("localhost.evil.example:8787"), 421);
@@ -83,7 +83,7 @@ TEST(a_name_that_was_rebound_to_this_machine_is_misdirected)
 	CHECK_INT(ask_host("localhost:8787@evil.example"), 421);
 }
 
-TEST(an_allowed_name_may_ask_with_any_port_or_only_its_own)
+TEST(an_allowed_host_is_accepted_with_any_port_or_only_its_own)
 {
 	static const char *const names[] = { "strobe.example.org", "other.example.org:8443" };
 	struct auth_rules a = rules_of("127.0.0.1:8787", NULL);
@@ -97,7 +97,7 @@ TEST(an_allowed_name_may_ask_with_any_port_or_only_its_own)
 	CHECK_INT(ask_rules(&a, (struct auth_request){ .host = "x.strobe.example.org" }), 421);
 }
 
-TEST(a_server_on_all_addresses_knows_the_one_that_was_connected_to)
+TEST(a_server_on_all_addresses_accepts_the_address_connected_to_as_host)
 {
 	struct auth_rules a = rules_of("0.0.0.0:8787", TOKEN);
 	struct auth_request q = { .host = "192.0.2.7:8787", .local_address = "192.0.2.7", .roles.authorization = "Bearer "
@@ -108,7 +108,7 @@ TEST(a_server_on_all_addresses_knows_the_one_that_was_connected_to)
 	CHECK_INT(ask_rules(&a, q), 421);
 }
 
-TEST(pages_of_another_origin_are_refused)
+TEST(requests_from_another_origin_are_rejected)
 {
 	CHECK_INT(ask((struct auth_request){ .host = "localhost:8787", .origin = "http://localhost:8787" }), 0);
 	CHECK_INT(ask((struct auth_request){ .host = "localhost:8787", .origin = "https://evil.example" }), 403);
@@ -146,7 +146,7 @@ TEST(another_port_of_localhost_counts_as_another_site)
 	CHECK_INT(ask((struct auth_request){ .host = "localhost:8787", .fetch_site = "none" }), 0);
 }
 
-TEST(requests_that_change_something_must_be_same_origin_or_carry_a_token)
+TEST(write_requests_must_be_same_origin_or_carry_a_token)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", TOKEN);
 	struct auth_request q = { .host = "localhost:8787", .method = "POST" };
@@ -170,7 +170,7 @@ TEST(requests_that_change_something_must_be_same_origin_or_carry_a_token)
 	sessions_free(a.roles.sessions);
 }
 
-TEST(without_a_token_a_program_of_this_machine_may_change_something_and_a_browser_not)
+TEST(without_a_token_only_local_programs_and_no_browsers_may_write)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", NULL);
 	struct auth_request q = { .host = "localhost:8787", .method = "POST" };
@@ -193,7 +193,7 @@ TEST(without_a_token_a_program_of_this_machine_may_change_something_and_a_browse
 	CHECK_INT(ask_rules(&a, q), 421);
 }
 
-TEST(a_token_comes_as_bearer_and_must_be_whole)
+TEST(a_bearer_token_must_match_completely)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", TOKEN);
 	struct auth_request q = { .host = "localhost:8787" };
@@ -219,7 +219,7 @@ TEST(a_token_comes_as_bearer_and_must_be_whole)
 	CHECK_INT(ask_rules(&a, q), 0);
 }
 
-TEST(the_token_does_not_open_the_door_to_other_hosts_or_origins)
+TEST(a_token_does_not_allow_other_hosts_or_origins)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", TOKEN);
 	struct auth_request q = { .host = "evil.example:8787", .roles.authorization = "Bearer " TOKEN };
@@ -230,7 +230,7 @@ TEST(the_token_does_not_open_the_door_to_other_hosts_or_origins)
 	CHECK_INT(ask_rules(&a, q), 403);
 }
 
-TEST(weak_tokens_and_impossible_host_names_are_refused_with_a_sentence)
+TEST(weak_tokens_and_invalid_host_names_are_rejected_with_an_error)
 {
 	struct err err = { 0 };
 

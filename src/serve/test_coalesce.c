@@ -27,7 +27,7 @@ static bool follows(struct request one, struct request other)
 	return joined;
 }
 
-TEST(identical_queries_at_the_same_time_share_one_answer)
+TEST(identical_concurrent_queries_share_one_response)
 {
 	struct request other = labels("from=-1h");
 
@@ -37,7 +37,7 @@ TEST(identical_queries_at_the_same_time_share_one_answer)
 	CHECK(follows(labels(NULL), labels(NULL)));
 }
 
-TEST(every_parameter_of_an_answer_makes_a_different_query)
+TEST(queries_that_differ_in_any_parameter_are_different)
 {
 	struct request one = labels("from=-1h"), other = one;
 
@@ -62,7 +62,7 @@ TEST(every_parameter_of_an_answer_makes_a_different_query)
 	CHECK(!follows(one, other));
 }
 
-TEST(no_query_follows_one_that_has_begun)
+TEST(no_query_joins_one_that_has_started)
 {
 	struct request q = labels("from=-1h");
 	struct waiting_query a = { .request = &q }, b = { .request = &q }, d = { .request = &q };

@@ -68,7 +68,7 @@ static unsigned count_shut(const struct crowd *c)
 	return n;
 }
 
-TEST(as_many_as_fit_stay)
+TEST(connections_within_the_limit_stay_open)
 {
 	struct crowd c = begin(MOST);
 
@@ -80,7 +80,7 @@ TEST(as_many_as_fit_stay)
 	end(&c);
 }
 
-TEST(the_one_that_did_nothing_for_the_longest_time_gives_way)
+TEST(the_longest_idle_connection_is_closed_first)
 {
 	struct crowd c = begin(MOST);
 
@@ -96,7 +96,7 @@ TEST(the_one_that_did_nothing_for_the_longest_time_gives_way)
 	end(&c);
 }
 
-TEST(idle_connections_are_closed_first_then_slow_readers_and_never_those_being_answered)
+TEST(idle_connections_are_closed_before_slow_readers_and_active_ones_never)
 {
 	struct crowd c = begin(MOST);
 
@@ -116,7 +116,7 @@ TEST(idle_connections_are_closed_first_then_slow_readers_and_never_those_being_a
 	end(&c);
 }
 
-TEST(one_that_has_gone_makes_room_once)
+TEST(a_closed_connection_frees_its_slot_once)
 {
 	struct crowd c = begin(MOST + 1);
 
@@ -130,7 +130,7 @@ TEST(one_that_has_gone_makes_room_once)
 	end(&c);
 }
 
-TEST(an_answer_that_has_been_sent_for_too_long_gives_way_when_memory_is_short)
+TEST(a_slow_response_is_evicted_when_memory_is_low)
 {
 	struct crowd c = begin(3);
 

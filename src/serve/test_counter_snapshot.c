@@ -16,7 +16,7 @@ static void *finish_late(void *data)
 	return NULL;
 }
 
-TEST(a_thread_that_is_halfway_is_waited_for)
+TEST(an_update_in_progress_is_awaited)
 {
 	static struct collector_counters n = { .samples_received = 7, .samples_stored = 2, .samples_queued = 3, .samples_dropped_queue = 1 };
 	struct collector_snapshot t;
@@ -31,7 +31,7 @@ TEST(a_thread_that_is_halfway_is_waited_for)
 	CHECK_INT(t.dropped_queue, 1);
 }
 
-TEST(a_sum_that_stays_wrong_is_shown_as_it_is)
+TEST(an_inconsistent_sum_is_shown_unchanged)
 {
 	static struct sink_counters n = { .samples_handed = 7, .samples_stored = 2 };
 	struct sink_snapshot t = snapshot_sink(&n);

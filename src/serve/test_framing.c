@@ -48,7 +48,7 @@ static void check_refused(const char *bytes, size_t n, const char *sentence)
 		CHECK_STR(problem ? problem : "", sentence);
 }
 
-TEST(requests_of_programs_and_browsers_are_fine)
+TEST(requests_of_programs_and_browsers_are_accepted)
 {
 	check_fine(BYTES("GET / HTTP/1.1\r\n" HOST "\r\n"));
 	check_fine(BYTES("GET /?a=b%00&c HTTP/1.0\n\n"));
@@ -58,7 +58,7 @@ TEST(requests_of_programs_and_browsers_are_fine)
 	check_fine(BYTES(POST "Transfer-Encoding:Chunked\r\n\r\n3;x=\"y\"\r\n\0\r\n\r\n01a\r\n" "abcdefghijklmnopqrstuvwxyz\r\n0\r\nX: y\r\n\r\nGET / HTTP/1.1\r\n\r\n"));
 }
 
-TEST(lengths_that_can_be_read_in_two_ways_are_refused)
+TEST(ambiguous_lengths_are_rejected)
 {
 	static const char more[] = "more than one of Content-Length and Transfer-Encoding";
 
@@ -81,7 +81,7 @@ TEST(lengths_that_can_be_read_in_two_ways_are_refused)
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 3\r\n\r\n"), "follows the body");
 }
 
-TEST(names_have_their_colon_right_behind_them)
+TEST(header_names_must_be_followed_directly_by_a_colon)
 {
 	static const char token[] = "not a token followed by a colon";
 
@@ -94,7 +94,7 @@ TEST(names_have_their_colon_right_behind_them)
 	check_refused(BYTES(POST ": x\r\n\r\n"), "no name");
 }
 
-TEST(control_bytes_are_refused_wherever_they_stand)
+TEST(control_characters_are_rejected_everywhere)
 {
 	check_refused(BYTES("G\0ET / HTTP/1.1\r\n\r\n"), "the method");
 	check_refused(BYTES("GET /\0x HTTP/1.1\r\n\r\n"), "the first line");
@@ -109,7 +109,7 @@ TEST(control_bytes_are_refused_wherever_they_stand)
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n1;\0\r\n"), "the size of a chunk");
 }
 
-TEST(first_lines_and_chunks_have_one_form)
+TEST(malformed_request_lines_and_chunks_are_rejected)
 {
 	check_refused(BYTES("GET  / HTTP/1.1\r\n\r\n"), "the first line");
 	check_refused(BYTES("GET / x HTTP/1.1\r\n\r\n"), "the first line");
@@ -123,7 +123,7 @@ TEST(first_lines_and_chunks_have_one_form)
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n"), "longer than its size");
 }
 
-TEST(addresses_have_a_longest_length_each)
+TEST(the_length_of_each_request_target_is_limited)
 {
 	static char two[2 * FRAMING_TARGET_MAX + 100];
 	struct framing f;
@@ -144,7 +144,7 @@ TEST(addresses_have_a_longest_length_each)
 	CHECK(f.is_long);
 }
 
-TEST(requests_before_the_refused_one_stay)
+TEST(requests_before_a_rejected_one_are_kept)
 {
 	static const char first[] = "GET / HTTP/1.1\r\n\r\n" POST "Content-Length: 2\r\n\r\nab\r\n",
 			  both[] = "GET / HTTP/1.1\r\n\r\n" POST "Content-Length: 2\r\n\r\nab\r\nGET / HTTP/1.1\r\nX : y\r\n\r\n";

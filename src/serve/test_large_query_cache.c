@@ -22,7 +22,7 @@ static bool is_known(struct request one, struct request other)
 	return known;
 }
 
-TEST(the_same_query_of_other_times_is_known)
+TEST(a_query_is_recognized_with_other_times)
 {
 	CHECK(is_known(ask("from=-1d", NULL), ask("from=-1d", NULL)));
 	CHECK(is_known(ask(NULL, NULL), ask(NULL, NULL)));
@@ -30,7 +30,7 @@ TEST(the_same_query_of_other_times_is_known)
 	CHECK(is_known(ask(NULL, "{\"start\":1763683200000}"), ask(NULL, "{\"start\":1763683210000}")));
 }
 
-TEST(another_query_is_not)
+TEST(other_queries_are_not_recognized)
 {
 	CHECK(!is_known(ask("from=-1d", NULL), ask("from=-2d", NULL)));
 	CHECK(!is_known(ask("from=-1d", NULL), ask(NULL, NULL)));
@@ -39,7 +39,7 @@ TEST(another_query_is_not)
 	CHECK(!is_known(ask("ab", "c"), ask("a", "bc")));
 }
 
-TEST(the_oldest_gives_way)
+TEST(the_oldest_query_is_evicted)
 {
 	struct request first = ask("first", NULL), others[LARGE_QUERY];
 	char names[LARGE_QUERY][16];

@@ -45,7 +45,7 @@ static void cookie_of(const struct response *r, char cookie[128])
 	snprintf(cookie, 128, "%.*s", (int)strcspn(r->set_cookie ? r->set_cookie : "", ";"), r->set_cookie ? r->set_cookie : "");
 }
 
-TEST(a_posted_token_is_traded_for_a_session_that_ends_with_logout)
+TEST(a_posted_token_starts_a_session_that_ends_with_logout)
 {
 	_cleanup_(response_done) struct response in, again, page, out;
 	struct server_context s = guarded_site();
@@ -81,7 +81,7 @@ TEST(a_posted_token_is_traded_for_a_session_that_ends_with_logout)
 	roles_done(&s.auth.roles);
 }
 
-TEST(a_token_in_an_address_does_not_log_in)
+TEST(a_token_in_the_url_does_not_log_in)
 {
 	_cleanup_(response_done) struct response r;
 	struct server_context s = guarded_site();
@@ -91,7 +91,7 @@ TEST(a_token_in_an_address_does_not_log_in)
 	roles_done(&s.auth.roles);
 }
 
-TEST(the_cookie_is_secure_behind_tls)
+TEST(the_session_cookie_is_secure_behind_tls)
 {
 	_cleanup_(response_done) struct response by_origin, by_proxy, plain;
 	struct server_context s = guarded_site();
@@ -110,7 +110,7 @@ TEST(the_cookie_is_secure_behind_tls)
 	roles_done(&s.auth.roles);
 }
 
-TEST(the_login_leads_to_pages_of_this_server_only)
+TEST(the_login_redirects_only_to_pages_of_this_server)
 {
 	static const char *const elsewhere[] = { "//evil.example", "https://evil.example", "/%5Cevil.example", "evil",
 						 "/a%0D%0ASet-Cookie:x", "/%09/evil.example", "" };
@@ -127,7 +127,7 @@ TEST(the_login_leads_to_pages_of_this_server_only)
 	roles_done(&s.auth.roles);
 }
 
-TEST(a_page_of_another_site_can_neither_log_in_nor_out)
+TEST(other_sites_can_neither_log_in_nor_log_out)
 {
 	struct server_context s = guarded_site();
 	struct request q = form_of("/login", "token=" TOKEN);
@@ -144,7 +144,7 @@ TEST(a_page_of_another_site_can_neither_log_in_nor_out)
 	roles_done(&s.auth.roles);
 }
 
-TEST(wrong_tokens_are_counted_and_after_ten_no_token_of_that_address_is_looked_at)
+TEST(an_address_with_ten_wrong_tokens_is_rate_limited)
 {
 	_cleanup_(response_done) struct response r;
 	struct server_context s = guarded_site();
@@ -219,7 +219,7 @@ static int ask_attribute(struct server_context *s, const char *page, const char 
 	return r.status;
 }
 
-TEST(the_login_page_has_its_style_before_any_login)
+TEST(style_sheets_of_the_login_page_need_no_session)
 {
 	_cleanup_(response_done) struct response page;
 	struct server_context s = site_new();

@@ -67,7 +67,7 @@ static bool is_sample(const char *line, char *ret_name, size_t size)
 	return !isnan(strtod(p, &end)) && *end == '\0';
 }
 
-TEST(every_line_is_help_type_or_a_sample_of_the_family_above_it)
+TEST(each_line_is_help_type_or_a_sample_of_the_preceding_family)
 {
 	_cleanup_(buf_done) struct buf out;
 	struct server_context s;
@@ -102,7 +102,7 @@ static void check_line(const char *text, const char *line)
 		CHECK_STR("not there", line);
 }
 
-TEST(counters_come_out_under_the_names_that_dashboards_use)
+TEST(counters_are_exported_under_the_names_that_dashboards_use)
 {
 	_cleanup_(buf_done) struct buf out;
 	struct server_context s;
@@ -134,7 +134,7 @@ TEST(counters_come_out_under_the_names_that_dashboards_use)
 	CHECK(strstr(out.data, "d.sock\",reason=\"bad_magic\"} 2\n") != NULL);
 }
 
-TEST(each_source_and_each_sink_has_its_sum)
+TEST(samples_of_each_source_and_sink_add_up)
 {
 	_cleanup_(buf_done) struct buf out;
 	struct server_context s;
@@ -162,7 +162,7 @@ TEST(each_source_and_each_sink_has_its_sum)
 	check_line(out.data, "strobe_spool_dropped_total{sink=\"sqlite:/a\",reason=\"cap\"} 3");
 }
 
-TEST(a_sink_that_is_drained_does_not_make_it_unready_and_no_series_appears_twice)
+TEST(a_draining_sink_affects_neither_readiness_nor_uniqueness_of_series)
 {
 	static struct sink_counters fine, draining = { .samples_handed = 7, .samples_queued = 7, .failing = true };
 	static const struct server_sink some[] = {
@@ -191,7 +191,7 @@ TEST(a_sink_that_is_drained_does_not_make_it_unready_and_no_series_appears_twice
 	check_line(out.data, "strobe_removed_sink_runs_dropped_total 3");
 }
 
-TEST(without_a_source_that_is_up_it_is_not_ready)
+TEST(the_daemon_is_not_ready_while_no_source_is_up)
 {
 	_cleanup_(buf_done) struct buf out;
 	struct server_context s;
@@ -207,7 +207,7 @@ TEST(without_a_source_that_is_up_it_is_not_ready)
 	check_line(out.data, "strobe_ready 0");
 }
 
-TEST(a_store_that_fails_is_not_ready)
+TEST(the_daemon_is_not_ready_while_the_store_fails)
 {
 	_cleanup_(buf_done) struct buf out;
 	struct server_context s;

@@ -34,7 +34,7 @@ static char *parts_of(const char *body, size_t n)
 		free(parts_);						\
 	} while (0)
 
-TEST(fields_and_files_are_given_one_after_another)
+TEST(fields_and_files_are_returned_in_order)
 {
 	CHECK_PARTS("--b\r\n" PART("source", "shop") "--b\r\n" FILE_PART("1.shop.xhprof", "a:0:{}") "--b--\r\n",
 		    "source=shop;file[1.shop.xhprof]=a:0:{};");
@@ -42,12 +42,12 @@ TEST(fields_and_files_are_given_one_after_another)
 	CHECK_PARTS("------WebKitFormBoundaryx\r\n" PART("a", "") "------WebKitFormBoundaryx--", "a=;");
 }
 
-TEST(bytes_like_a_boundary_inside_a_file_are_part_of_it)
+TEST(boundary_like_bytes_inside_a_file_belong_to_the_file)
 {
 	CHECK_PARTS("--b\r\n" FILE_PART("x", "1\r\n--bc\r\n--a\r\n--b-\r\n\r\n") "--b--\r\n", "file[x]=1\r\n--bc\r\n--a\r\n--b-\r\n\r\n;");
 }
 
-TEST(bodies_that_are_no_forms_are_refused)
+TEST(bodies_that_are_not_forms_are_rejected)
 {
 	CHECK_PARTS("", "!");
 	CHECK_PARTS("{\"a\": 1}", "!");
@@ -59,7 +59,7 @@ TEST(bodies_that_are_no_forms_are_refused)
 	CHECK_PARTS("--b\r\nX: y\r\n\r\n1\r\n--b--", "!");
 }
 
-TEST(a_form_has_so_many_parts_and_headers_so_many_bytes)
+TEST(the_number_of_parts_and_the_size_of_headers_are_limited)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	char *parts;
@@ -81,7 +81,7 @@ TEST(a_form_has_so_many_parts_and_headers_so_many_bytes)
 	free(parts);
 }
 
-TEST(a_name_is_cut_and_a_quote_ends_it)
+TEST(a_long_name_is_truncated_and_a_quote_ends_it)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	struct multipart_part part;

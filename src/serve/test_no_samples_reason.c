@@ -12,7 +12,7 @@ static void check(const struct php_group *groups, size_t count, const char *sock
 	buf_done(&out);
 }
 
-TEST(the_first_thing_that_is_missing_is_named)
+TEST(the_first_missing_precondition_is_named)
 {
 	struct php_group g[] = {
 		{ .user = "root", .name = "php", .processes = 1, .may_send = true, .loaded = LOADED_NO },

@@ -28,7 +28,7 @@ static size_t read_all(int fd, struct buf *out)
 	return blocks;
 }
 
-TEST(an_answer_is_kept_in_compressed_blocks_and_given_back_as_it_was)
+TEST(a_response_is_stored_compressed_and_restored_unchanged)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 	struct answer_writer *w = answer_writer_new(fd);
@@ -60,7 +60,7 @@ TEST(an_answer_is_kept_in_compressed_blocks_and_given_back_as_it_was)
 	close(fd);
 }
 
-TEST(a_file_that_is_no_answer_is_refused)
+TEST(a_file_that_is_not_a_response_is_rejected)
 {
 	static const uint32_t bad[][2] = { { 0, 5 }, { 9, 5 }, { 5, ANSWER_BLOCK + 1 }, { 4, 5 } };
 	char block[ANSWER_BLOCK];
@@ -77,7 +77,7 @@ TEST(a_file_that_is_no_answer_is_refused)
 
 /* --- Messages --- */
 
-TEST(a_request_and_a_response_arrive_as_they_were_sent)
+TEST(requests_and_responses_arrive_unchanged)
 {
 	struct query_limits l = { 1, 2, 3, 4 }, l2;
 	struct request q = { .path = "/api/v1/profile", .query = "from=-1d", .accept = "a\x7f/b", .now_ns = -5,
@@ -186,7 +186,7 @@ static void check_fine(struct query_starter *s)
 	tried_done(&t);
 }
 
-TEST(a_query_is_answered_by_another_process)
+TEST(a_query_runs_in_another_process)
 {
 	struct query_starter *s = start(NULL);
 
@@ -195,7 +195,7 @@ TEST(a_query_is_answered_by_another_process)
 	query_starter_free(s);
 }
 
-TEST(an_error_of_the_handler_is_an_answer)
+TEST(an_error_of_the_handler_is_returned_as_a_response)
 {
 	struct query_starter *s;
 	struct tried t;
@@ -276,7 +276,7 @@ static void check_first_fails(void (*store)(void), struct query_limits l, enum q
 	unlink(counter);
 }
 
-TEST(a_query_above_its_memory_costs_only_itself)
+TEST(a_query_that_exceeds_its_memory_limit_fails_alone)
 {
 #ifndef __SANITIZE_ADDRESS__
 	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 600000 },
@@ -285,20 +285,20 @@ TEST(a_query_above_its_memory_costs_only_itself)
 #endif
 }
 
-TEST(a_query_above_its_time_costs_only_itself)
+TEST(a_query_that_exceeds_its_time_limit_fails_alone)
 {
 	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 1000 },
 			  QUERY_OUT_OF_TIME, "the query exceeds the limit of 1 seconds; select a "
 					     "shorter range or fewer labels");
 }
 
-TEST(a_query_that_crashes_costs_only_itself)
+TEST(a_query_that_crashes_fails_alone)
 {
 	check_first_fails(crash, ample, QUERY_CRASHED,
 			  "the process of the query crashed (Aborted), which is a bug in strobe");
 }
 
-TEST(an_answer_above_its_size_is_no_answer)
+TEST(a_query_whose_response_exceeds_the_size_limit_fails)
 {
 	struct query_starter *s = start(NULL);
 	struct query_limits l = ample;
@@ -324,7 +324,7 @@ static struct server_context context_with(struct query_starter *s)
 	return context;
 }
 
-TEST(memory_of_queries_and_answers_is_counted_until_they_are_sent)
+TEST(memory_of_queries_and_responses_is_counted_until_they_are_sent)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(NULL);
@@ -355,7 +355,7 @@ TEST(memory_of_queries_and_answers_is_counted_until_they_are_sent)
 	query_starter_free(s);
 }
 
-TEST(an_answer_that_several_send_is_there_until_the_last_one_did)
+TEST(a_shared_response_is_kept_until_the_last_client_received_it)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(NULL);
@@ -410,7 +410,7 @@ static void wait_for_ever(void)
 		pause();
 }
 
-TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
+TEST(a_connect_rpc_is_canceled_at_the_timeout_of_its_client)
 {
 	struct request q = { .path = "/querier.v1.QuerierService/GetProfileStats", .now_ns = 1795248000LL * 1000000000, .timeout_ms = 300,
 			     .content_type = "application/json", .body = "{}", .body_size = 2, .headers = { .method = "POST" } };
@@ -482,7 +482,7 @@ TEST(a_query_that_needs_more_memory_gets_a_second_attempt)
 }
 #endif
 
-TEST(without_a_process_that_starts_queries_they_are_refused)
+TEST(queries_are_rejected_while_the_process_that_starts_them_is_missing)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(crash);
@@ -503,7 +503,7 @@ TEST(without_a_process_that_starts_queries_they_are_refused)
 
 /* --- Limits --- */
 
-TEST(a_process_without_cpu_time_left_says_so_by_its_signal)
+TEST(a_process_that_exceeds_its_cpu_limit_ends_by_a_signal)
 {
 	volatile uint64_t n = 0;
 	pid_t child = fork();

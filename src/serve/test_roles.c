@@ -20,7 +20,7 @@ static bool holds(const char *range, const char *address)
 	return networks_contain(&n, 1, &ip);
 }
 
-TEST(a_range_holds_its_addresses_and_no_other)
+TEST(a_network_contains_its_addresses_and_no_others)
 {
 	static const char *const bad[] = { "", "localhost", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/-1", "::/129", "10.0.0",
 					   "10.0.0.0/8/8", "/8" };
@@ -37,7 +37,7 @@ TEST(a_range_holds_its_addresses_and_no_other)
 		CHECK_INT(network_parse(bad[i], &n, &err), -EINVAL);
 }
 
-TEST(a_session_ends_when_it_is_ended_unused_or_old)
+TEST(a_session_ends_at_logout_when_idle_or_when_too_old)
 {
 	struct sessions *s = sessions_new();
 	char a[SESSION_ID + 1], b[SESSION_ID + 1];
@@ -65,7 +65,7 @@ TEST(a_session_ends_when_it_is_ended_unused_or_old)
 	sessions_free(s);
 }
 
-TEST(above_the_limit_the_session_goes_that_was_not_used_for_longest)
+TEST(above_the_limit_the_least_recently_used_session_is_evicted)
 {
 	struct sessions *s = sessions_new();
 	char first[SESSION_ID + 1], second[SESSION_ID + 1], id[SESSION_ID + 1];
@@ -80,7 +80,7 @@ TEST(above_the_limit_the_session_goes_that_was_not_used_for_longest)
 	sessions_free(s);
 }
 
-TEST(ten_wrong_tokens_are_looked_at_and_then_one_every_six_seconds)
+TEST(after_ten_wrong_tokens_one_attempt_every_six_seconds_is_allowed)
 {
 	struct ip here = ip_of("192.0.2.1"), there = ip_of("192.0.2.2"), v6 = ip_of("2001:db8::1"), same = ip_of("2001:db8::2");
 	struct attempts *a = attempts_new();
@@ -102,7 +102,7 @@ TEST(ten_wrong_tokens_are_looked_at_and_then_one_every_six_seconds)
 	attempts_free(a);
 }
 
-TEST(any_number_of_addresses_costs_a_bounded_memory)
+TEST(memory_for_attempts_is_bounded_for_any_number_of_addresses)
 {
 	struct attempts *a = attempts_new();
 	struct ip first = ip_of("192.0.2.1"), ip = ip_of("10.0.0.0");
@@ -118,7 +118,7 @@ TEST(any_number_of_addresses_costs_a_bounded_memory)
 	attempts_free(a);
 }
 
-TEST(the_session_is_the_cookie_of_that_name)
+TEST(the_session_id_is_read_from_its_cookie_only)
 {
 	size_t n = 0;
 	const char *id = roles_session_in("a=b; " ROLES_COOKIE "=0123; c=d", &n);
@@ -143,7 +143,7 @@ static struct identity identity_of(struct roles_request q)
 	return identity;
 }
 
-TEST(a_users_name_is_believed_from_a_trusted_proxy_only)
+TEST(user_names_are_accepted_from_trusted_proxies_only)
 {
 	CHECK_INT(identity_of((struct roles_request){ .user = "ann", .peer = "10.0.0.1" }).role, ROLE_WRITE);
 	CHECK_INT(identity_of((struct roles_request){ .user = "bob", .peer = "::1" }).role, ROLE_READ);
@@ -156,7 +156,7 @@ TEST(a_users_name_is_believed_from_a_trusted_proxy_only)
 	CHECK_INT(identity_of((struct roles_request){ .peer = "10.0.0.1" }).role, ROLE_NONE);
 }
 
-TEST(the_address_of_a_user_is_the_last_one_that_is_no_proxy)
+TEST(the_client_address_is_the_last_one_that_is_not_a_proxy)
 {
 	static const char *const cases[][3] = {
 		{ "192.0.2.1", "8.8.8.8", "192.0.2.1" }, { "10.0.0.1", "8.8.8.8, 192.0.2.1", "192.0.2.1" },
@@ -173,7 +173,7 @@ TEST(the_address_of_a_user_is_the_last_one_that_is_no_proxy)
 	}
 }
 
-TEST(options_that_make_no_sense_get_a_sentence)
+TEST(invalid_options_are_rejected_with_an_error)
 {
 	static const char *const range[] = { "10.0.0.0/99" }, *const fine[] = { "10.0.0.1" }, *const writer[] = { "ann" };
 	static const struct {

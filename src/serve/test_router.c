@@ -3,7 +3,7 @@
 #include "test_site.h"
 #include "web_assets.h"
 
-TEST(every_path_answers_and_no_other_does)
+TEST(all_routes_respond_and_unknown_paths_are_not_found)
 {
 	CHECK_INT(ask_path("/"), 200);
 	CHECK_INT(ask_path("/flamegraph.svg"), 200);
@@ -58,7 +58,7 @@ static int post_json(const char *path, const char *body, struct response *r)
 	return ask(q, r);
 }
 
-TEST(calls_of_grafana_answer_behind_any_prefix)
+TEST(rpcs_of_grafana_work_behind_any_prefix)
 {
 	static const char *const paths[] = { "/querier.v1.QuerierService/ProfileTypes", "/a/b/querier.v1.QuerierService/ProfileTypes",
 		"/settings.v1.SettingsService/Get" };
@@ -78,7 +78,7 @@ TEST(calls_of_grafana_answer_behind_any_prefix)
 	CHECK_INT(ask_path("/runs/querier.v1.QuerierService/1"), 404);
 }
 
-TEST(an_answer_says_which_days_it_misses)
+TEST(a_response_lists_the_days_missing_from_it)
 {
 	static const char *const paths[] = { "/", "/flamegraph.svg", "/api/v1/profile", "/api/v1/functions" };
 	static const char sentence[] = "2 of the selected days are damaged, and unreadable data is missing here";
@@ -99,7 +99,7 @@ TEST(an_answer_says_which_days_it_misses)
 	fake_store_damaged_days = 0;
 }
 
-TEST(errors_of_the_api_are_json_and_of_all_else_text)
+TEST(errors_are_json_for_the_api_and_text_otherwise)
 {
 	_cleanup_(response_done) struct response api, page;
 
@@ -110,7 +110,7 @@ TEST(errors_of_the_api_are_json_and_of_all_else_text)
 	CHECK_STR(page.type, "text/plain; charset=utf-8");
 }
 
-TEST(errors_are_pages_for_browsers_but_not_where_programs_ask)
+TEST(browsers_get_errors_as_pages_and_programs_do_not)
 {
 	static const char *const pages[] = { "/nothing", "/runs/shop/1/nothing", "/index.html" };
 	static const char *const others[] = { "/api/v1/nothing", "/assets/0/none.css", "/nothing" };
@@ -135,7 +135,7 @@ TEST(errors_are_pages_for_browsers_but_not_where_programs_ask)
 	}
 }
 
-TEST(other_methods_get_a_list_of_the_allowed_ones)
+TEST(other_methods_are_rejected_with_a_list_of_the_allowed_ones)
 {
 	_cleanup_(response_done) struct response r;
 	struct request q = request_of("/api/v1/status", NULL);
@@ -146,7 +146,7 @@ TEST(other_methods_get_a_list_of_the_allowed_ones)
 	CHECK_STR(r.allow, "GET, HEAD");
 }
 
-TEST(bodies_are_not_taken)
+TEST(a_body_of_a_get_request_is_rejected)
 {
 	_cleanup_(response_done) struct response r;
 	struct request q = request_of("/api/v1/status", NULL);
@@ -173,7 +173,7 @@ static int post_status(const char *query, const char *body)
 	return post(query, body, &r);
 }
 
-TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
+TEST(runs_can_be_posted_in_any_format_and_each_rejection_has_its_status)
 {
 	_cleanup_(response_done) struct response made, refused, other;
 
@@ -198,7 +198,7 @@ TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
 	fake_store_fails = 0;
 }
 
-TEST(a_body_is_accepted_only_by_its_handlers_and_from_permitted_senders)
+TEST(bodies_are_accepted_only_on_their_routes_and_from_permitted_senders)
 {
 	struct server_context s = site_new();
 	struct request q = request_of("/api/v1/runs", NULL);
@@ -227,7 +227,7 @@ TEST(a_body_is_accepted_only_by_its_handlers_and_from_permitted_senders)
 	CHECK(strstr(large.body.data, "gzip") != NULL);
 }
 
-TEST(a_body_for_a_route_that_is_not_served_here_is_not_found)
+TEST(a_body_for_a_route_that_is_not_served_is_not_found)
 {
 	_cleanup_(response_done) struct response missing, probes, push;
 	struct request q = request_of("/api/v1/runs", NULL);
@@ -248,7 +248,7 @@ TEST(a_body_for_a_route_that_is_not_served_here_is_not_found)
 	CHECK(strstr(probes.body.data, "serves only /healthz") != NULL);
 }
 
-TEST(an_upload_waits_for_memory_that_queries_hold)
+TEST(an_upload_waits_for_memory_held_by_queries)
 {
 	_cleanup_(response_done) struct response busy, stored;
 	struct request q = request_of("/api/v1/runs", "source=web&id=7");
@@ -270,7 +270,7 @@ TEST(an_upload_waits_for_memory_that_queries_hold)
 	CHECK_INT(s.memory.used, 0);
 }
 
-TEST(pushes_whose_bodies_are_not_taken_are_counted)
+TEST(rejected_pushes_are_counted)
 {
 	_cleanup_(response_done) struct response busy, large;
 	struct request q = request_of("/ingest", "name=shop");
@@ -287,7 +287,7 @@ TEST(pushes_whose_bodies_are_not_taken_are_counted)
 	CHECK_INT(pushes.counters.rejected_pushes[SOURCE_PUSH_LARGE], 1);
 }
 
-TEST(a_run_that_was_pruned_says_so_in_each_form)
+TEST(a_pruned_run_is_marked_as_such_in_every_format)
 {
 	static const char *const paths[] = { "/api/v1/runs/shop/1", "/api/v1/runs/shop/1/report", "/runs/shop/1" };
 	static const char sentence[] = "the smallest stacks, with 25.00 % of wall_ns, are cut short at [pruned]: the whole run takes "
@@ -312,7 +312,7 @@ TEST(a_run_that_was_pruned_says_so_in_each_form)
 	CHECK_STR(folded.body.data, "<main> 1500000\n<main>;[pruned] 500000\n");
 }
 
-TEST(a_run_is_removed_once)
+TEST(a_run_can_be_removed_only_once)
 {
 	_cleanup_(response_done) struct response gone, none, list;
 	struct request q = request_of("/api/v1/runs/shop/1", NULL);
@@ -327,7 +327,7 @@ TEST(a_run_is_removed_once)
 	CHECK_STR(list.allow, "GET, HEAD, POST");
 }
 
-TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
+TEST(runs_are_listed_as_json_and_page_and_an_empty_list_gives_the_reason)
 {
 	_cleanup_(response_done) struct response json, page, none, bad, one, picture, folded;
 	struct request q = request_of("/api/v1/runs/shop/1", NULL);
@@ -415,7 +415,7 @@ static void check_leads(const char *query, const char *address)
 	CHECK_STR(r.location, address);
 }
 
-TEST(a_form_without_scripts_filters_by_any_label)
+TEST(a_form_filters_by_any_label_without_scripts)
 {
 	check_leads("filter_label=deploy&filter_is=&filter_value=6&from=-6h&host=", "/?from=-6h&deploy=6");
 	check_leads("deploy=6&filter_label=deploy&filter_is=&filter_value=7", "/?deploy=6&deploy=7");
@@ -445,7 +445,7 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_answer("/", "entry=!a*", 200, ">entry does not begin with a ×</a>");
 }
 
-TEST(the_form_writes_seconds_as_a_time)
+TEST(the_form_shows_unix_seconds_as_a_time)
 {
 	check_answer("/", "from=1795244400&to=1795248000", 200, "<option value=\"1795244400\" selected>2026-11-21T07:00:00Z</option>");
 	check_answer("/", "from=1795244400&to=1795248000", 200, "value=\"2026-11-21T08:00:00Z\"></label>");
@@ -453,7 +453,7 @@ TEST(the_form_writes_seconds_as_a_time)
 	check_answer("/", "from=2026-11-21T07:00", 200, "<option value=\"2026-11-21T07:00\" selected>2026-11-21T07:00</option>");
 }
 
-TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
+TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_is_an_error)
 {
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
 		     "\"callers\":[{\"name\":null,\"values\":[2000000,0,2000000],\"at_most\":false,\"itself\":false}],\"callees\":[]");
@@ -473,7 +473,7 @@ TEST(runs_are_compared)
 	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }
 
-TEST(labels_and_timelines_are_not_of_runs)
+TEST(labels_and_timelines_are_not_available_for_runs)
 {
 	static const char *const paths[] = { "/api/v1/labels", "/api/v1/timeline" };
 
@@ -485,7 +485,7 @@ TEST(labels_and_timelines_are_not_of_runs)
 	}
 }
 
-TEST(a_bad_parameter_is_a_400_with_its_sentence_also_on_the_page)
+TEST(an_invalid_parameter_is_a_400_with_its_message_on_the_page_too)
 {
 	_cleanup_(response_done) struct response api, page;
 
@@ -504,7 +504,7 @@ TEST(unknown_formats_are_named)
 	CHECK(strstr(r.body.data, "json, folded, strobe, svg, flame, chart, pprof, speedscope, callgrind") != NULL);
 }
 
-TEST(profiles_and_runs_can_be_had_in_the_formats_of_others)
+TEST(profiles_and_runs_are_available_in_formats_of_other_tools)
 {
 	static const struct { const char *format, *type, *start, *file; } all[] = {
 		{ "pprof", "application/octet-stream", "\x1f\x8b", "pb.gz" },
@@ -531,7 +531,7 @@ TEST(profiles_and_runs_can_be_had_in_the_formats_of_others)
 	}
 }
 
-TEST(the_format_follows_accept_and_the_parameter_wins)
+TEST(the_format_follows_accept_unless_a_parameter_overrides_it)
 {
 	_cleanup_(response_done) struct response a, b, c;
 	struct request q = request_of("/api/v1/profile", NULL);
@@ -548,7 +548,7 @@ TEST(the_format_follows_accept_and_the_parameter_wins)
 	CHECK_STR(c.type, "application/json");
 }
 
-TEST(an_empty_store_says_how_to_begin)
+TEST(an_empty_store_shows_how_to_begin)
 {
 	_cleanup_(response_done) struct response api, page;
 
@@ -559,7 +559,7 @@ TEST(an_empty_store_says_how_to_begin)
 	CHECK(strstr(page.body.data, "extension=strobe.so\nstrobe.mode=sample") != NULL);
 }
 
-TEST(a_store_that_fails_is_a_500_and_not_ready)
+TEST(a_failing_store_causes_500_and_not_ready)
 {
 	_cleanup_(response_done) struct response profile, ready, alive;
 
@@ -636,7 +636,7 @@ TEST(filters_are_named_listed_and_deleted)
 
 #define FILTERS_TOKEN "form_token=0123456789abcdef0123456789abcdef"
 
-TEST(a_named_filter_is_deleted_once_that_was_confirmed)
+TEST(a_named_filter_is_deleted_after_confirmation)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64];
 	_cleanup_(response_done) struct response added, asked, still, foreign, done, gone, none;
@@ -660,7 +660,7 @@ TEST(a_named_filter_is_deleted_once_that_was_confirmed)
 	rmdir(dir);
 }
 
-TEST(named_filters_have_a_most_and_forms_a_token)
+TEST(named_filters_are_limited_in_number_and_their_forms_need_a_token)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64], text[256];
 	_cleanup_(response_done) struct response old, fits, full, absent;

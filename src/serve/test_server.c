@@ -30,7 +30,7 @@ static int connect_to(const char *url)
 	return fd;
 }
 
-TEST(a_request_that_is_not_done_does_not_hold_up_the_end)
+TEST(an_unfinished_request_does_not_delay_shutdown)
 {
 	char request[200];
 	struct server_options o = { .listen = "127.0.0.1:0", .store = &fake_store };
@@ -62,7 +62,7 @@ static void note_job(void *job)
 	++*(_Atomic int *)job;
 }
 
-TEST(uploads_wait_in_a_short_queue_and_all_are_done_at_the_end)
+TEST(uploads_wait_in_a_bounded_queue_and_all_complete_at_shutdown)
 {
 	_Atomic int done = 0;
 	struct workers *u = NULL;
@@ -81,7 +81,7 @@ TEST(uploads_wait_in_a_short_queue_and_all_are_done_at_the_end)
 	workers_free(u);
 }
 
-TEST(a_profile_is_read_by_a_process_of_its_own)
+TEST(a_profile_is_parsed_in_a_separate_process)
 {
 	struct profile *p = profile_new();
 	struct err err = { 0 };
@@ -100,7 +100,7 @@ TEST(a_profile_is_read_by_a_process_of_its_own)
 }
 
 /* Cancellation is signaled before reading begins. */
-TEST(reading_is_given_up_at_the_end)
+TEST(parsing_is_canceled_at_shutdown)
 {
 	struct profile *p = profile_new();
 	int fd = eventfd(1, 0);
@@ -116,7 +116,7 @@ TEST(reading_is_given_up_at_the_end)
 	close(fd);
 }
 
-TEST(reading_has_a_limit_of_memory)
+TEST(parsing_has_a_memory_limit)
 {
 	struct profile *p = profile_new();
 	struct err err = { 0 };

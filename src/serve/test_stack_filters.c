@@ -87,7 +87,7 @@ static struct profile *filtered_by_name(const struct profile *p, const char *nam
 	return report_filter(lines, keep ? of : NULL, keep ? NULL : of);
 }
 
-TEST(filters_by_line_leave_what_the_view_by_line_shows_of_these_stacks)
+TEST(filters_by_line_keep_the_stacks_that_the_view_by_line_shows)
 {
 	static const char *const names[] = { "x.php:11", "x.php:13", "x.php [no line]", "[no file]" };
 	static const char *const patterns[] = { "^x.php:11$", "^x.php:13$", "^x.php .no line.$", "^.no file.$" };
@@ -118,7 +118,7 @@ static struct profile *cart(void)
 	return p;
 }
 
-TEST(lines_that_are_not_known_keep_their_name_when_no_other_is_left)
+TEST(unknown_lines_keep_their_name_if_no_others_are_left)
 {
 	_cleanup_(profile_freep) struct profile *p = cart(), *lines = NULL;
 	struct view v = view_of("lib.php .no line.", true);
@@ -129,7 +129,7 @@ TEST(lines_that_are_not_known_keep_their_name_when_no_other_is_left)
 	CHECK_INT(value_of(lines, "lib.php [no line]"), 9);
 }
 
-TEST(functions_of_php_count_for_the_line_that_called_them_unless_a_filter_names_no_line)
+TEST(internal_functions_count_for_the_calling_line_unless_filters_name_no_line)
 {
 	static const struct {
 		const char *pattern;
@@ -149,7 +149,7 @@ TEST(functions_of_php_count_for_the_line_that_called_them_unless_a_filter_names_
 	}
 }
 
-TEST(one_kind_of_names_is_tried_on_both_sides_after_any_other_filters)
+TEST(both_sides_of_a_comparison_are_filtered_by_the_same_kind_of_names)
 {
 	_cleanup_(profile_freep) struct profile *p = cart(), *before = new_profile(), *two = cart();
 	struct view v = view_of("add", false);

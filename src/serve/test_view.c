@@ -38,7 +38,7 @@ static void check_bad(const char *query, const char *part)
 		CHECK_STR(p.err.text, part);
 }
 
-TEST(no_parameters_are_the_last_hour)
+TEST(the_default_range_is_the_last_hour)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
@@ -51,7 +51,7 @@ TEST(no_parameters_are_the_last_hour)
 	CHECK_INT(p.view.steps, 180);
 }
 
-TEST(reserved_names_say_how_and_all_others_are_labels)
+TEST(reserved_parameters_set_options_and_all_others_are_labels)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
@@ -69,7 +69,7 @@ TEST(reserved_names_say_how_and_all_others_are_labels)
 	CHECK(view_label(&p.view, "host") == NULL);
 }
 
-TEST(filters_say_is_and_is_not_and_begins_with)
+TEST(filters_support_equality_negation_and_prefixes)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
@@ -95,7 +95,7 @@ TEST(filters_say_is_and_is_not_and_begins_with)
 	CHECK_STR(p.view.filters[8].value, "!x");
 }
 
-TEST(a_view_is_described_in_words)
+TEST(a_view_has_a_textual_description)
 {
 	_cleanup_(parsed_done) struct parsed p;
 	_cleanup_(buf_done) struct buf out;
@@ -106,7 +106,7 @@ TEST(a_view_is_described_in_words)
 	CHECK_STR(out.data, "samples of entry=foo, host not w\xef\xbf\xbd, sapi not beginning with cl between 2026-11-21T07:00:00Z and 2026-11-21T08:00:00Z");
 }
 
-TEST(invalid_parameters_get_a_sentence)
+TEST(invalid_parameters_are_rejected_with_an_error)
 {
 	check_bad("from=yesterday", "from: ");
 	check_bad("to=x", "to: ");
@@ -128,7 +128,7 @@ TEST(invalid_parameters_get_a_sentence)
 	check_bad("a-b=c", "invalid parameter name");
 }
 
-TEST(the_name_of_a_push_may_be_as_long_as_the_address)
+TEST(the_name_of_a_push_may_be_as_long_as_the_url)
 {
 	static char query[PARAMS_QUERY_MAX + 1];
 	_cleanup_(parsed_done) struct parsed p;
@@ -139,7 +139,7 @@ TEST(the_name_of_a_push_may_be_as_long_as_the_address)
 	CHECK_INT(p.code, 0);
 }
 
-TEST(sizes_have_caps)
+TEST(sizes_of_parameters_are_capped)
 {
 	static char query[PARAMS_QUERY_MAX + 2];
 	_cleanup_(parsed_done) struct parsed p;
@@ -160,7 +160,7 @@ TEST(sizes_have_caps)
 	check_bad(query, "more than 64");
 }
 
-TEST(a_long_range_gets_a_step_that_makes_some_hundred)
+TEST(long_ranges_get_a_step_that_yields_a_few_hundred_points)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
@@ -174,7 +174,7 @@ TEST(a_long_range_gets_a_step_that_makes_some_hundred)
 	CHECK_INT(p.view.step_ns % BATCH_BUCKET_NS, 0);
 }
 
-TEST(runs_their_weights_and_what_they_are_compared_with)
+TEST(runs_weights_and_bases_are_parsed)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
@@ -194,7 +194,7 @@ TEST(runs_their_weights_and_what_they_are_compared_with)
 	CHECK_INT(p.view.filter_count, 0);
 }
 
-TEST(a_base_may_have_labels_of_its_own)
+TEST(a_base_may_have_its_own_labels)
 {
 	_cleanup_(parsed_done) struct parsed p;
 	struct store_query base;

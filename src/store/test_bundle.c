@@ -69,7 +69,7 @@ TEST(a_row_of_an_earlier_version_is_one_chunk_of_any_series)
 	}
 }
 
-TEST(piled_chunks_are_taken_by_key_and_in_the_order_in_which_they_came)
+TEST(pending_chunks_are_sorted_by_key_and_then_by_arrival)
 {
 	static const struct { uint64_t key; const char *bytes; } in[] = { { 7, "a" }, { 1ull << 40, "bb" }, { 2, "c" }, { 7, "d" }, { 2, "e" } };
 	struct pending_chunks p;

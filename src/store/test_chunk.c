@@ -162,7 +162,7 @@ static int read_all(const void *data, size_t size, uint32_t columns)
 	return rc;
 }
 
-TEST(a_chunk_that_is_truncated_or_too_long_is_refused)
+TEST(a_truncated_or_overlong_chunk_is_rejected)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct chunk_rows rows;
@@ -188,7 +188,7 @@ TEST(a_chunk_that_is_truncated_or_too_long_is_refused)
 	chunk_rows_done(&rows);
 }
 
-TEST(a_large_piece_that_repeats_is_packed_small_and_a_lie_about_its_size_is_refused)
+TEST(repetitive_data_compresses_well_and_a_wrong_size_is_rejected)
 {
 	_cleanup_(buf_done) struct buf out = { 0 }, scratch = { 0 };
 	_cleanup_(freep) char *piece = xcalloc(1, 100000);

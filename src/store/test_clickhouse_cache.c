@@ -86,7 +86,7 @@ static int count_right(const struct clickhouse_cache *c, uint32_t count)
 	return n;
 }
 
-TEST(what_was_added_is_found_as_it_was)
+TEST(cached_stacks_are_found_unchanged)
 {
 	struct clickhouse_cache *c = clickhouse_cache_new();
 
@@ -106,7 +106,7 @@ TEST(what_was_added_is_found_as_it_was)
 	clickhouse_cache_free(c);
 }
 
-TEST(no_cache_is_an_empty_one)
+TEST(a_missing_cache_acts_as_an_empty_one)
 {
 	CHECK_INT(clickhouse_cache_stack(NULL, 1), CLICKHOUSE_NO_NODE);
 	CHECK_INT(clickhouse_cache_find_frame(NULL, 1), UINT32_MAX);
@@ -114,7 +114,7 @@ TEST(no_cache_is_an_empty_one)
 	CHECK(!clickhouse_cache_begin(NULL));
 }
 
-TEST(a_full_one_keeps_what_it_has_and_is_replaced_after_an_hour)
+TEST(a_full_cache_keeps_its_stacks_and_is_replaced_after_an_hour)
 {
 	struct clickhouse_cache *c = clickhouse_cache_new();
 	int64_t now = clock_monotonic_ns();
@@ -135,7 +135,7 @@ TEST(a_full_one_keeps_what_it_has_and_is_replaced_after_an_hour)
 	clickhouse_cache_free(c);
 }
 
-TEST(a_name_that_does_not_fit_is_not_added)
+TEST(a_name_above_the_limit_is_not_cached)
 {
 	struct clickhouse_cache *c = clickhouse_cache_new();
 	size_t large = 9u << 20;
@@ -168,7 +168,7 @@ static pid_t start_adding(struct clickhouse_cache *c, uint32_t first)
 	}
 }
 
-TEST(processes_killed_while_they_add_leave_a_cache_that_is_right_and_takes_more)
+TEST(processes_killed_while_adding_leave_the_cache_consistent_and_writable)
 {
 	struct clickhouse_cache *c = clickhouse_cache_new();
 	int found = 0;

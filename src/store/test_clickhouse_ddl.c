@@ -64,7 +64,7 @@ TEST(a_newer_server_gets_codecs)
 	CHECK_INT(count(sql, "ALTER TABLE samples MODIFY COLUMN bucket UInt16 CODEC(T64, ZSTD(1))\n"), 1);
 }
 
-TEST(a_ttl_expires_samples_and_series_of_newer_servers)
+TEST(a_ttl_expires_samples_and_series_on_newer_servers)
 {
 	struct err err = { 0 };
 	struct buf all;
@@ -79,7 +79,7 @@ TEST(a_ttl_expires_samples_and_series_of_newer_servers)
 	CHECK_STR(err.text, "ttl= in the URL of the store needs ClickHouse 20 or newer; use --retain instead");
 }
 
-TEST(a_cluster_without_replicas_gets_plain_tables_and_some_that_read_all_shards)
+TEST(a_cluster_without_replicas_gets_plain_and_distributed_tables)
 {
 	_cleanup_(freep) char *sql = statements(&(struct clickhouse_form){ .database = "d", .major = 18, .cluster = "c-1" });
 
@@ -91,7 +91,7 @@ TEST(a_cluster_without_replicas_gets_plain_tables_and_some_that_read_all_shards)
 	CHECK_INT(count(sql, "schema_all"), 0);
 }
 
-TEST(replicas_get_their_tables_through_the_cluster)
+TEST(replicated_tables_are_created_on_the_cluster)
 {
 	_cleanup_(freep) char *sql = statements(&(struct clickhouse_form){ .database = "d", .major = 18, .cluster = "c-1",
 									     .replicated = true });
@@ -135,7 +135,7 @@ TEST(the_url_names_the_cluster_and_the_ttl)
 	clickhouse_url_done(&u);
 }
 
-TEST(other_names_of_clusters_are_refused_with_a_sentence)
+TEST(invalid_cluster_names_are_rejected_with_an_error)
 {
 	const char *longest = "cluster=5678901234567890123456789012345678901234567890123456789012345678901234";
 	const char *bad[] = { "cluster=", "cluster=a'b", "cluster=a%27b", "cluster=a%60b", "cluster=a%5Cb", "cluster=a%20b", "cluster=\xc3\xa4", longest };
@@ -148,7 +148,7 @@ TEST(other_names_of_clusters_are_refused_with_a_sentence)
 	clickhouse_url_done(&u);
 }
 
-TEST(other_values_of_ttl_are_refused_with_a_sentence)
+TEST(invalid_ttls_are_rejected_with_an_error)
 {
 	const char *bad[] = { "ttl=", "ttl=0", "ttl=0d", "ttl=2h", "ttl=36h", "ttl=1.5d", "ttl=-1d", "ttl=36501d", "ttl=9999999999999d",
 			      "ttl=90", "ttl=90d)", "ttl=ninety" };

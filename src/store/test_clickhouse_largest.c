@@ -38,7 +38,7 @@ static bool is(const struct buf *b, const struct row *rows, size_t count)
 	return same;
 }
 
-TEST(the_stacks_with_most_samples_are_kept_with_all_their_kinds)
+TEST(the_stacks_with_most_samples_are_kept_with_all_their_values)
 {
 	const struct row all[] = {
 		{ 1, SAMPLES, 5 }, { 2, SAMPLES, 50 }, { 3, SAMPLES, 1 }, { 4, SAMPLES, 20 }, { 5, SAMPLES, 2 },
@@ -56,7 +56,7 @@ TEST(the_stacks_with_most_samples_are_kept_with_all_their_kinds)
 	buf_done(&b);
 }
 
-TEST(of_equal_stacks_as_many_are_kept_as_may_be)
+TEST(ties_are_kept_up_to_the_limit)
 {
 	struct row all[100];
 
@@ -80,7 +80,7 @@ TEST(of_equal_stacks_as_many_are_kept_as_may_be)
 	}
 }
 
-TEST(few_stacks_are_left_as_they_are)
+TEST(few_stacks_are_left_unchanged)
 {
 	const struct row all[] = { { 1, SAMPLES, INT64_MAX }, { 2, SAMPLES, -3 } };
 	struct buf b;

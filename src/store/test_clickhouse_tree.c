@@ -170,7 +170,7 @@ static void check_tree(unsigned percent, bool with_cache, bool lines)
 	clickhouse_cache_free(c);
 }
 
-TEST(stacks_of_the_cache_and_of_answers_are_one_tree)
+TEST(stacks_from_cache_and_answers_form_one_tree)
 {
 	for (seed = 1; seed < 40; ) {
 		uint32_t round = seed;

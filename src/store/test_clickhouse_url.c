@@ -14,7 +14,7 @@ static void check_servers(const char *text, const char *first, const char *secon
 	clickhouse_url_done(&u);
 }
 
-TEST(servers_have_the_port_of_their_protocol)
+TEST(servers_default_to_the_port_of_their_protocol)
 {
 	check_servers("clickhouse://h/d", "h:8123", NULL);
 	check_servers("clickhouse://h:9/d", "h:9", NULL);
@@ -24,14 +24,14 @@ TEST(servers_have_the_port_of_their_protocol)
 	check_servers("clickhouse://x/d?shards=[::1],b:9&tls=yes", "[::1]:8443", "b:9");
 }
 
-TEST(servers_are_numbered_alike_in_any_order_but_as_the_cluster_does)
+TEST(shards_are_numbered_independently_of_their_order_except_in_a_cluster)
 {
 	check_servers("clickhouse://x/d?shards=a:2,a:1", "a:1", "a:2");
 	check_servers("clickhouse://x/d?shards=b,a", "a:8123", "b:8123");
 	check_servers("clickhouse://x/d?shards=b,a&cluster=c", "b:8123", "a:8123");
 }
 
-TEST(a_server_is_one_shard)
+TEST(a_server_listed_as_two_shards_is_rejected)
 {
 	static const char *const twice[] = {
 		"clickhouse://x/d?shards=a,a",

@@ -88,7 +88,7 @@ TEST(frames_with_equal_hashes_are_distinguished)
 	frame_dict_done(&d);
 }
 
-TEST(a_hole_that_recurs_gets_a_new_number)
+TEST(a_removed_frame_that_recurs_gets_a_new_number)
 {
 	static const uint8_t kept[] = { 1, 0, 1 };
 	_cleanup_(buf_done) struct buf records = { 0 };
@@ -109,7 +109,7 @@ TEST(a_hole_that_recurs_gets_a_new_number)
 	frame_dict_done(&d);
 }
 
-TEST(holes_of_a_file_take_numbers_and_other_frames_are_there_once)
+TEST(holes_keep_their_numbers_and_duplicate_frames_are_rejected)
 {
 	static const struct str hole = { "\0\0\0", 3 }, frame = { "\1f\0\5", 4 };
 	struct frame_dict d;

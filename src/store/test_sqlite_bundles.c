@@ -122,7 +122,7 @@ TEST(a_batch_makes_one_row_per_bucket)
 	fixture_remove(directory);
 }
 
-TEST(an_hour_that_is_compacted_in_several_passes_is_the_same)
+TEST(an_hour_compacted_in_several_passes_has_the_same_content)
 {
 	static const struct store_limits none = { 0, 0 };
 	int64_t usual = sqlite_compact_bytes;
@@ -149,7 +149,7 @@ TEST(an_hour_that_is_compacted_in_several_passes_is_the_same)
 	free(answers[1]);
 }
 
-TEST(a_file_of_an_earlier_version_is_read_and_written_and_then_refused_by_that)
+TEST(a_file_of_an_earlier_version_is_upgraded_and_then_rejected_by_that_version)
 {
 	static const struct store_limits none = { 0, 0 };
 	char *directory = fixture_directory();
@@ -190,7 +190,7 @@ static void damage(const char *directory, int at, const char *hex)
 	tamper(directory, sql);
 }
 
-TEST(damage_in_a_bundle_costs_one_chunk_or_what_follows)
+TEST(damage_in_a_bundle_costs_one_chunk_or_those_that_follow)
 {
 	static const struct { int at; const char *hex; int64_t at_least; } cases[] = {
 		{ 2, "07", 4320 },		/* how the first chunk is packed */

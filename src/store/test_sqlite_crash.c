@@ -32,7 +32,7 @@ static void append_until_killed(const char *directory, uint64_t first, volatile 
 	}
 }
 
-TEST(kill_9_of_the_writer_loses_and_doubles_nothing)
+TEST(kill_9_of_the_writer_neither_loses_nor_duplicates_samples)
 {
 	char *directory = fixture_directory();
 	volatile uint64_t *acknowledged = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -138,7 +138,7 @@ static void lift_limit(const char *directory)
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ old_limit, RLIM_INFINITY });
 }
 
-TEST(a_full_disk_refuses_whole_batches_and_the_store_resumes_when_there_is_room)
+TEST(a_full_disk_rejects_whole_batches_and_writing_resumes_when_space_is_free)
 {
 	char *directory = fixture_directory();
 
@@ -215,7 +215,7 @@ static void check_reserve_of_disk(const char *directory)
 	store_close(s);
 }
 
-TEST(what_comes_in_a_minute_stays_free_above_what_must_be_free)
+TEST(space_for_a_minute_of_samples_is_kept_free_above_the_required_reserve)
 {
 	char *directory = fixture_directory();
 	bool has_disk = geteuid() == 0 && mount("none", directory, "tmpfs", 0, "size=16m") == 0;
@@ -285,7 +285,7 @@ static bool live_with_failure(unsigned fail_at, bool forever, int error)
 	return failed;
 }
 
-TEST(each_write_that_fails_in_turn_leaves_a_store_that_lost_nothing)
+TEST(no_samples_are_lost_whichever_write_fails)
 {
 	unsigned n = 1;
 
@@ -296,7 +296,7 @@ TEST(each_write_that_fails_in_turn_leaves_a_store_that_lost_nothing)
 	failing_vfs_unregister();
 }
 
-TEST(a_disk_that_is_full_from_each_write_on_leaves_a_store_that_lost_nothing)
+TEST(no_samples_are_lost_whichever_write_fills_the_disk)
 {
 	unsigned n = test_every(2);	/* between those that fail above */
 
@@ -352,7 +352,7 @@ static bool remove_hours_with_failure(unsigned fail_at, bool forever, int error)
 	return failed;
 }
 
-TEST(each_write_that_fails_while_hours_are_removed_leaves_hours_whole_or_gone)
+TEST(hours_are_removed_entirely_or_not_at_all_whichever_write_fails)
 {
 	unsigned n = 1, m = 1;
 

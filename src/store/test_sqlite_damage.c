@@ -2,7 +2,7 @@
 #include "sqlite_fixture.h"
 #include "sqlite_store.h"
 
-TEST(a_file_that_is_no_database_is_set_aside)
+TEST(a_file_that_is_not_a_database_is_set_aside)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory), text[8192];
 	struct store *s = open_in(directory, false, NULL);
@@ -24,7 +24,7 @@ TEST(a_file_that_is_no_database_is_set_aside)
 	fixture_remove(directory);
 }
 
-TEST(a_foreign_database_is_set_aside_as_a_whole)
+TEST(a_database_of_another_program_is_set_aside_unchanged)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	char *aside = xasprintf("%s.corrupt-1", path);
@@ -45,7 +45,7 @@ TEST(a_foreign_database_is_set_aside_as_a_whole)
 	fixture_remove(directory);
 }
 
-TEST(a_damaged_day_hurts_no_other_day_and_is_set_aside_by_maintenance)
+TEST(a_damaged_day_affects_no_other_day_and_is_set_aside_by_maintenance)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory), junk[8192];
 	struct store *s = open_in(directory, false, NULL);
@@ -86,7 +86,7 @@ static void tamper(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-TEST(content_that_makes_no_sense_is_counted_and_passed_over)
+TEST(invalid_content_is_counted_and_skipped)
 {
 	static const char *const damage[] = {
 		"UPDATE recent SET data = x'0000' WHERE id = 1",
@@ -145,7 +145,7 @@ static uint64_t damaged_days(struct store *s, int64_t from, int64_t to)
 	return query_stats.damaged_days;
 }
 
-TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
+TEST(an_unreadable_day_is_reported_as_missing_and_left_in_place)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -176,7 +176,7 @@ TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
 	fixture_remove(directory);
 }
 
-TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
+TEST(the_store_opens_despite_a_damaged_day_and_answers_report_it_as_missing)
 {
 	static const struct {
 		off_t at;		/* offset in the file of the first of two days; -1: the file is truncated */
@@ -215,7 +215,7 @@ TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
 }
 
 /* SQLite would block until somebody writes into the pipe. */
-TEST(a_pipe_is_set_aside_and_a_link_to_nowhere_stays_until_it_leads_somewhere)
+TEST(a_pipe_is_set_aside_and_a_dangling_link_is_left_in_place)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	char *elsewhere = xasprintf("%s/elsewhere", directory), *aside = xasprintf("%s.corrupt-1", path);
@@ -256,7 +256,7 @@ TEST(a_pipe_is_set_aside_and_a_link_to_nowhere_stays_until_it_leads_somewhere)
 	fixture_remove(directory);
 }
 
-TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
+TEST(a_day_of_a_newer_strobe_is_set_aside_and_stays_readable_by_it)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	char *aside = xasprintf("%s.corrupt-1", path);
@@ -284,7 +284,7 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 	fixture_remove(directory);
 }
 
-TEST(chunks_of_hours_that_no_day_has_are_no_part_of_the_range_of_a_store)
+TEST(chunks_of_impossible_hours_do_not_extend_the_range_of_a_store)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -315,7 +315,7 @@ static void tamper_in_log(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-TEST(a_day_whose_log_makes_it_one_of_a_newer_strobe_is_set_aside_with_its_log)
+TEST(a_day_upgraded_in_its_log_by_a_newer_strobe_is_set_aside_with_the_log)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -336,7 +336,7 @@ TEST(a_day_whose_log_makes_it_one_of_a_newer_strobe_is_set_aside_with_its_log)
 	fixture_remove(directory);
 }
 
-TEST(an_empty_file_that_a_crash_left_behind_becomes_a_day)
+TEST(an_empty_file_left_by_a_crash_becomes_a_day)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -351,7 +351,7 @@ TEST(an_empty_file_that_a_crash_left_behind_becomes_a_day)
 	fixture_remove(directory);
 }
 
-TEST(what_was_set_aside_goes_with_its_day)
+TEST(files_set_aside_expire_with_their_day)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db.corrupt-1", directory);
 	char *other = xasprintf("%s/2025-11-21.txt", directory);

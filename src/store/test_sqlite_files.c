@@ -35,7 +35,7 @@ TEST(a_second_writer_learns_which_process_holds_the_store)
 	fixture_remove(directory);
 }
 
-TEST(files_are_for_the_owner_and_the_group)
+TEST(files_are_accessible_to_owner_and_group_only)
 {
 	char *base = fixture_directory(), *directory = xasprintf("%s/a/b", base);
 	mode_t mask = umask(022);
@@ -54,7 +54,7 @@ TEST(files_are_for_the_owner_and_the_group)
 	fixture_remove(base);
 }
 
-TEST(only_names_that_are_dates_are_days)
+TEST(only_files_named_by_a_date_are_days)
 {
 	CHECK_INT(day_of_name("1970-01-02.db"), 1);
 	CHECK_INT(day_of_name("2025-11-21.db"), NOON / DAY);
@@ -68,7 +68,7 @@ TEST(only_names_that_are_dates_are_days)
 	CHECK_INT(day_of_name(""), -1);
 }
 
-TEST(a_missing_directory_is_an_error_for_a_reader_and_made_by_a_writer)
+TEST(a_missing_directory_is_an_error_for_a_reader_and_created_by_a_writer)
 {
 	char *base = fixture_directory(), *directory = xasprintf("%s/none", base);
 	struct err err = { 0 };
@@ -84,7 +84,7 @@ TEST(a_missing_directory_is_an_error_for_a_reader_and_made_by_a_writer)
 	fixture_remove(base);
 }
 
-TEST(a_day_file_that_is_removed_while_it_is_written_is_begun_again)
+TEST(a_day_file_removed_while_it_is_written_is_created_again)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -98,7 +98,7 @@ TEST(a_day_file_that_is_removed_while_it_is_written_is_begun_again)
 	fixture_remove(directory);
 }
 
-TEST(a_reader_without_the_right_to_write_beside_the_files_reads)
+TEST(a_reader_needs_no_write_access_to_the_directory)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL);
@@ -127,7 +127,7 @@ TEST(a_reader_without_the_right_to_write_beside_the_files_reads)
 	fixture_remove(directory);
 }
 
-TEST(more_days_than_are_kept_open_are_all_written)
+TEST(more_days_can_be_written_than_are_kept_open)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL);
@@ -144,7 +144,7 @@ TEST(more_days_than_are_kept_open_are_all_written)
 /* A block of node records has fewer than these. */
 #define MANY	30000
 
-TEST(a_query_of_more_stacks_than_its_caller_has_room_for_is_refused)
+TEST(a_query_that_exceeds_the_limit_of_stacks_is_rejected)
 {
 	static const struct label_filter filter = { "entry", "a", LABEL_IS };
 	char *directory = fixture_fast_directory();
@@ -185,7 +185,7 @@ TEST(a_query_of_more_stacks_than_its_caller_has_room_for_is_refused)
 }
 
 /* Most senders send no lines: their data is stored like before lines existed. */
-TEST(a_day_without_lines_has_no_table_for_them)
+TEST(a_day_without_executed_lines_has_no_table_for_them)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -207,7 +207,7 @@ TEST(a_day_without_lines_has_no_table_for_them)
 	fixture_remove(directory);
 }
 
-TEST(batches_that_may_come_again_are_known_however_old_they_are)
+TEST(pending_batches_are_deduplicated_regardless_of_their_age)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct timespec old[2] = { { .tv_sec = NOON / SECOND }, { .tv_sec = NOON / SECOND } };
@@ -245,7 +245,7 @@ TEST(batches_that_may_come_again_are_known_however_old_they_are)
 	fixture_remove(directory);
 }
 
-TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
+TEST(batch_ids_are_kept_for_two_days_and_their_space_is_freed)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	struct timespec old[2] = { { .tv_sec = NOON / SECOND }, { .tv_sec = NOON / SECOND } };
@@ -308,7 +308,7 @@ static pid_t read_elsewhere(const char *directory, int release_fd, _Atomic int *
 	return pid;
 }
 
-TEST(files_are_removed_when_no_process_reads_them)
+TEST(files_are_removed_once_no_process_reads_them)
 {
 	char *directory = fixture_directory();
 	_Atomic int *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -102,7 +102,7 @@ static void write_over(const char *path, const void *bytes, size_t n)
 	fclose(f);
 }
 
-TEST(the_file_is_for_the_owner_and_the_group)
+TEST(the_file_is_accessible_to_owner_and_group_only)
 {
 	char *directory = fixture_directory(), *path = runs_file_path(directory);
 	struct store *s = open_in(directory, false, NULL);
@@ -242,7 +242,7 @@ static void make_schema_1(const char *directory)
 			  "ALTER TABLE run DROP COLUMN calls; PRAGMA user_version=1");
 }
 
-TEST(a_file_of_an_older_strobe_is_sorted_at_once_and_upgraded_by_the_next_writer)
+TEST(a_file_of_an_older_strobe_can_be_sorted_and_the_next_writer_upgrades_it)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL), *reader = NULL;
@@ -412,7 +412,7 @@ TEST(runs_with_a_rare_label_are_found_by_their_kind)
 	fixture_remove(directory);
 }
 
-TEST(kinds_are_added_to_a_file_of_an_older_strobe_by_the_next_writer)
+TEST(the_next_writer_adds_kinds_to_a_file_of_an_older_strobe)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL), *reader = NULL;
@@ -483,7 +483,7 @@ TEST(an_invalid_profile_is_reported_as_damaged_and_the_list_continues)
 	}
 }
 
-TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
+TEST(kill_9_of_the_writer_loses_no_acknowledged_run)
 {
 	char *directory = fixture_fast_directory();
 	unsigned acknowledged = 0;
@@ -558,7 +558,7 @@ TEST(a_file_being_created_by_another_process_is_awaited)
 	fixture_remove(directory);
 }
 
-TEST(several_processes_add_at_once_and_each_run_is_there_once)
+TEST(runs_added_by_several_processes_at_once_are_each_stored_once)
 {
 	char *directory = fixture_fast_directory();
 	struct store *s = open_in(directory, false, NULL);
@@ -625,7 +625,7 @@ static bool live_with_failure(unsigned fail_at, bool forever, int error)
 	return failed;
 }
 
-TEST(each_write_that_fails_in_turn_loses_no_run)
+TEST(no_run_is_lost_whichever_write_fails)
 {
 	unsigned n = 1;
 
@@ -636,7 +636,7 @@ TEST(each_write_that_fails_in_turn_loses_no_run)
 	failing_vfs_unregister();
 }
 
-TEST(a_disk_that_is_full_from_each_write_on_loses_no_run)
+TEST(no_run_is_lost_whichever_write_fills_the_disk)
 {
 	unsigned n = test_every(2);	/* between those that fail above */
 

@@ -2,7 +2,7 @@
 #include "conformance.h"
 #include "test.h"
 
-TEST(an_empty_store_answers_with_counts)
+TEST(an_empty_store_reports_zero_counts)
 {
 	struct fixture f = open_store();
 	struct store_query_stats query_stats;
@@ -77,7 +77,7 @@ TEST(appended_samples_are_returned_as_one_tree)
 	done(&f);
 }
 
-TEST(it_is_still_there_after_closing_and_opening)
+TEST(samples_persist_after_reopening_the_store)
 {
 	struct fixture f = open_store();
 
@@ -90,7 +90,7 @@ TEST(it_is_still_there_after_closing_and_opening)
 	done(&f);
 }
 
-TEST(a_range_takes_the_buckets_that_it_overlaps)
+TEST(a_range_includes_the_buckets_that_it_overlaps)
 {
 	struct fixture f = open_store();
 
@@ -132,7 +132,7 @@ static char *filtered(struct store *s, const struct label_filter *filters, size_
 		free(text_);									\
 	} while (0)
 
-TEST(filters_choose_series)
+TEST(filters_select_series)
 {
 	struct fixture f = open_store();
 	struct store_query_stats query_stats;
@@ -174,7 +174,7 @@ TEST(filters_choose_series)
 	done(&f);
 }
 
-TEST(the_answer_has_the_labels_that_all_of_it_shares)
+TEST(the_result_has_the_labels_common_to_all_its_series)
 {
 	struct fixture f = open_store();
 	const struct label_filter index = { "entry", "index", LABEL_IS };
@@ -229,7 +229,7 @@ TEST(several_periods_and_clocks_give_exact_times)
 	done(&f);
 }
 
-TEST(more_periods_than_are_weighed_at_the_end_give_exact_times)
+TEST(times_are_exact_for_more_periods_than_are_weighted_at_the_end)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(0);
@@ -260,7 +260,7 @@ TEST(more_periods_than_are_weighed_at_the_end_give_exact_times)
 	done(&f);
 }
 
-TEST(a_time_that_was_measured_is_not_computed_again)
+TEST(a_measured_time_is_not_estimated_from_samples)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(0);
@@ -279,7 +279,7 @@ TEST(a_time_that_was_measured_is_not_computed_again)
 	done(&f);
 }
 
-TEST(values_at_the_ends_of_their_range_are_kept_and_sums_stop_there)
+TEST(extreme_values_are_kept_and_sums_saturate)
 {
 	struct fixture f = open_store();
 
@@ -305,7 +305,7 @@ TEST(values_at_the_ends_of_their_range_are_kept_and_sums_stop_there)
 	done(&f);
 }
 
-TEST(sums_of_samples_stop_at_the_end_of_their_range)
+TEST(sums_of_samples_saturate)
 {
 	struct fixture f = open_store();
 	struct store_query q = { NOON, NOON + HOUR };
@@ -363,7 +363,7 @@ TEST(a_redelivered_batch_changes_nothing)
 	done(&f);
 }
 
-TEST(a_batch_over_midnight_is_one_batch)
+TEST(a_batch_that_spans_midnight_is_deduplicated_as_one_batch)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(9);
@@ -391,7 +391,7 @@ TEST(a_batch_over_midnight_is_one_batch)
 	done(&f);
 }
 
-TEST(impossible_batches_are_refused_with_a_sentence)
+TEST(invalid_batches_are_rejected_with_an_error)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(1);
@@ -411,7 +411,7 @@ TEST(impossible_batches_are_refused_with_a_sentence)
 	done(&f);
 }
 
-TEST(labels_are_listed_with_most_samples_first)
+TEST(labels_are_listed_by_descending_samples)
 {
 	struct fixture f = open_store();
 	struct store_query q = { NOON, NOON + HOUR };
@@ -476,7 +476,7 @@ TEST(names_and_label_values_may_be_any_bytes)
 	done(&f);
 }
 
-TEST(addresses_that_mean_no_store_get_a_sentence)
+TEST(invalid_store_urls_are_rejected_with_an_error)
 {
 	static const char *const urls[] = { "", "mysql:/x", "/var/lib/strobe", "sqlite:", "sqlite" };
 

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-TEST(a_stack_of_a_hundred_thousand_frames_is_a_stack)
+TEST(a_stack_of_a_hundred_thousand_frames_is_stored_whole)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(1);
@@ -98,7 +98,7 @@ static void check_many(struct store *s, int hour, const char *prefix, uint32_t c
 }
 
 /* Enough stacks that a store may choose to read all of them. */
-TEST(a_range_has_only_its_own_stacks_for_any_share)
+TEST(a_range_returns_only_its_own_stacks_whatever_its_share)
 {
 	struct fixture f = open_store();
 
@@ -111,7 +111,7 @@ TEST(a_range_has_only_its_own_stacks_for_any_share)
 	done(&f);
 }
 
-TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacted)
+TEST(readers_on_other_threads_see_whole_batches_during_writes_and_compaction)
 {
 	struct fixture f = open_store();
 	struct reader r = { .f = &f };
@@ -141,7 +141,7 @@ TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacte
 	done(&f);
 }
 
-TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
+TEST(a_query_of_too_many_stacks_is_pruned_and_marked_as_such)
 {
 	struct fixture f = open_store();
 	struct store_query q = { .from_ns = NOON, .to_ns = NOON + 2 * DAY, .max_nodes = 40 };
@@ -180,7 +180,7 @@ TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
 	done(&f);
 }
 
-TEST(a_store_opened_for_reading_works_beside_the_writer_and_cannot_write)
+TEST(a_store_opened_read_only_works_beside_the_writer)
 {
 	struct fixture f = open_store();
 	struct store *reader = NULL;

@@ -14,7 +14,7 @@ static bool goes_by_days(struct fixture *f)
 	return true;
 }
 
-TEST(days_above_the_age_are_removed_and_younger_ones_stay)
+TEST(days_above_the_age_limit_expire_and_younger_ones_stay)
 {
 	struct fixture f = open_store();
 	struct store_stats stats;
@@ -35,7 +35,7 @@ TEST(days_above_the_age_are_removed_and_younger_ones_stay)
 	done(&f);
 }
 
-TEST(the_oldest_days_go_when_the_store_is_too_large_but_never_the_one_being_written)
+TEST(the_oldest_days_are_evicted_by_size_but_never_the_one_being_written)
 {
 	struct fixture f = open_store();
 	struct store_stats stats;
@@ -75,7 +75,7 @@ static int maintain_later(struct store *s, int64_t oldest_ns, uint64_t max_bytes
 	return maintain(s, now, oldest_ns ? now - oldest_ns : 0, max_bytes);
 }
 
-TEST(names_go_with_the_last_of_the_days_that_had_them)
+TEST(names_are_removed_with_the_last_day_that_uses_them)
 {
 	struct fixture f = open_store();
 	struct store_stats before, after;
@@ -91,7 +91,7 @@ TEST(names_go_with_the_last_of_the_days_that_had_them)
 	done(&f);
 }
 
-TEST(names_that_go_with_a_day_count_as_its_bytes)
+TEST(names_removed_with_a_day_count_toward_its_size)
 {
 	struct fixture f = open_store();
 	struct store_stats before, after;
@@ -116,7 +116,7 @@ TEST(names_that_go_with_a_day_count_as_its_bytes)
 }
 
 /* Two daemons have the same store open; one drops a day that the other still writes to. */
-TEST(a_day_that_another_daemon_dropped_can_be_written_with_all_its_names)
+TEST(a_day_dropped_by_another_daemon_can_be_written_again_with_all_names)
 {
 	struct fixture f = open_store();
 	struct store *other = NULL;
@@ -149,7 +149,7 @@ static uint64_t samples_of_hour(struct store *s, int hour)
 	return (uint64_t)ask_sum(s, NOON + hour * HOUR, NOON + (hour + 1) * HOUR);
 }
 
-TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
+TEST(the_oldest_hours_of_a_day_above_the_size_limit_are_evicted)
 {
 	struct fixture f = open_store();
 	struct store_stats before, after;
@@ -298,7 +298,7 @@ static void check_stacks_go(void)
 	done(&f);
 }
 
-TEST(hours_that_go_take_the_stacks_along_that_only_they_had)
+TEST(stacks_used_only_by_evicted_hours_are_removed_with_them)
 {
 	check_stacks_go();
 	with_lines = true;
@@ -306,7 +306,7 @@ TEST(hours_that_go_take_the_stacks_along_that_only_they_had)
 	with_lines = false;
 }
 
-TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
+TEST(an_hour_above_the_size_limit_keeps_its_newest_minute)
 {
 	for (int is_over = 0; is_over < 2; is_over++) {
 		struct fixture f = open_store();
@@ -358,7 +358,7 @@ static void *append_old_stacks(void *data)
 	return NULL;
 }
 
-TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
+TEST(samples_stored_while_stacks_are_freed_keep_their_stacks)
 {
 	struct fixture f = open_store(), undisturbed;
 	struct appender a = { .store = f.store };
@@ -400,7 +400,7 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	done(&f);
 }
 
-TEST(the_disk_keeps_its_room_at_the_cost_of_the_oldest_days)
+TEST(the_oldest_days_are_evicted_to_keep_disk_space_free)
 {
 	struct fixture f = open_store();
 	struct store_limits l = { 0 };

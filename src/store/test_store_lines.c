@@ -41,7 +41,7 @@ static void fill(struct fixture *f, bool reopening)
 	CHECK_INT(append_one(f->store, 7, NOON, "entry=a", "main@21", 4), 0);
 }
 
-TEST(lines_are_returned_on_request)
+TEST(executed_lines_are_returned_on_request)
 {
 	for (int reopening = 0; reopening < 2; reopening++) {
 		struct fixture f = open_store();
@@ -53,7 +53,7 @@ TEST(lines_are_returned_on_request)
 	}
 }
 
-TEST(series_without_lines_have_none_beside_others_that_do)
+TEST(series_without_executed_lines_get_none_from_others)
 {
 	const struct label_filter plain = { "entry", "plain", LABEL_IS };
 	struct fixture f = open_store();
@@ -73,7 +73,7 @@ TEST(series_without_lines_have_none_beside_others_that_do)
 	done(&f);
 }
 
-TEST(compaction_keeps_them)
+TEST(compaction_keeps_executed_lines)
 {
 	struct fixture f = open_store();
 
@@ -90,7 +90,7 @@ TEST(compaction_keeps_them)
 }
 
 /* One stack by function may be many by line, and the limit counts those. */
-TEST(a_query_that_is_pruned_keeps_the_lines_that_took_most)
+TEST(a_pruned_query_keeps_the_largest_executed_lines)
 {
 	const struct store_query q = { .to_ns = INT64_MAX, .lines = true, .max_nodes = 20 };
 	struct fixture f = open_store();

@@ -73,7 +73,7 @@ static char *listed(struct store *s, struct store_run_query q)
 		free(listed_);							\
 	} while (0)
 
-TEST(a_store_without_runs_says_so)
+TEST(a_store_without_runs_lists_none_and_finds_none)
 {
 	struct fixture f = open_store();
 	struct store_label sources;
@@ -95,7 +95,7 @@ TEST(a_store_without_runs_says_so)
 	done(&f);
 }
 
-TEST(a_run_is_given_back_as_it_was_also_after_opening_again)
+TEST(a_run_is_returned_unchanged_even_after_reopening)
 {
 	struct fixture f = open_store();
 	struct profile *p = NULL;
@@ -137,7 +137,7 @@ TEST(a_run_is_given_back_as_it_was_also_after_opening_again)
 	done(&f);
 }
 
-TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
+TEST(a_run_keeps_its_edges_and_is_deduplicated_by_them)
 {
 	static const struct edges_options all = { .column = UINT32_MAX };
 	struct fixture f = open_store();
@@ -165,7 +165,7 @@ TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
 	done(&f);
 }
 
-TEST(a_run_without_a_name_gets_one)
+TEST(a_run_without_an_id_gets_one)
 {
 	struct fixture f = open_store();
 	struct store_new_run one = add_profile(f.store, a_run("entry=index", 0, SECOND, 0), NOON);
@@ -188,7 +188,7 @@ TEST(a_run_without_a_name_gets_one)
 	done(&f);
 }
 
-TEST(the_same_run_again_changes_nothing_and_another_one_of_its_name_is_refused)
+TEST(a_duplicate_run_is_ignored_and_a_different_one_with_its_id_rejected)
 {
 	struct fixture f = open_store();
 	struct store_new_run r;
@@ -208,7 +208,7 @@ TEST(the_same_run_again_changes_nothing_and_another_one_of_its_name_is_refused)
 	done(&f);
 }
 
-TEST(of_several_runs_added_at_once_the_bad_ones_hurt_no_other)
+TEST(invalid_runs_do_not_affect_others_added_with_them)
 {
 	struct fixture f = open_store();
 	struct profile *p[] = {
@@ -262,7 +262,7 @@ TEST(runs_are_listed_newest_first_and_filtered)
 	done(&f);
 }
 
-TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
+TEST(long_lists_are_paginated_even_if_runs_started_at_the_same_moment)
 {
 	struct fixture f = open_store();
 	struct store_run_query q = { .limit = 7 };
@@ -345,7 +345,7 @@ static void check_order(struct store *s, enum store_run_order order, bool ascend
 	free(piecemeal);
 }
 
-TEST(runs_are_sorted_by_each_column_both_ways_and_a_missing_total_is_the_least)
+TEST(runs_sort_by_each_column_in_both_directions_and_missing_totals_are_lowest)
 {
 	struct fixture f = open_store();
 
@@ -373,7 +373,7 @@ TEST(runs_are_sorted_by_each_column_both_ways_and_a_missing_total_is_the_least)
 	done(&f);
 }
 
-TEST(a_very_long_name_sorts_and_the_list_continues_after_it)
+TEST(pagination_continues_after_a_very_long_name)
 {
 	struct fixture f = open_store();
 	char labels[1100] = "source=s,id=1,name=";
@@ -426,7 +426,7 @@ static bool is_not_text(const void *data, const char *value)
 	return strcmp(data, value) != 0;
 }
 
-TEST(conditions_hold_before_the_limit)
+TEST(conditions_apply_before_the_limit)
 {
 	static const char *const host[] = { "host" }, *const source[] = { "source" }, *const names[] = { "shop", "host", "source" };
 	struct fixture f = open_store();
@@ -459,7 +459,7 @@ TEST(conditions_hold_before_the_limit)
 	done(&f);
 }
 
-TEST(one_run_of_each_set_of_labels_and_totals_is_listed)
+TEST(one_run_per_set_of_labels_and_totals_is_listed)
 {
 	struct fixture f = open_store();
 	struct profile *p = a_run("source=a,id=other,host=web1", NOON, SECOND, 1);
@@ -478,7 +478,7 @@ TEST(one_run_of_each_set_of_labels_and_totals_is_listed)
 	done(&f);
 }
 
-TEST(runs_are_found_by_parts_of_ids_and_by_text_in_any_case)
+TEST(runs_are_found_by_parts_of_ids_and_by_text_regardless_of_case)
 {
 	struct fixture f = open_store();
 
@@ -512,7 +512,7 @@ static int maintain_runs(struct store *s, int64_t now_ns, int64_t age, uint64_t 
 	return rc;
 }
 
-TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_stored_first)
+TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_first)
 {
 	struct fixture f = open_store();
 	struct store_stats stats;
@@ -570,7 +570,7 @@ TEST(the_space_of_a_thousand_removed_runs_is_reused)
 	done(&f);
 }
 
-TEST(a_run_of_a_stack_two_hundred_thousand_frames_deep_is_kept)
+TEST(a_run_with_a_stack_of_two_hundred_thousand_frames_is_stored)
 {
 	struct fixture f = open_store();
 	struct profile *p = a_run("source=deep,id=1", NOON, SECOND, 1), *back = NULL;
@@ -622,7 +622,7 @@ static void check_pruned(struct store *s, const struct store_profile_limits *mos
 	profile_free(p);
 }
 
-TEST(a_run_for_which_there_is_no_room_is_pruned_while_it_is_read)
+TEST(a_run_above_the_limit_of_nodes_is_pruned_while_it_is_read)
 {
 	static const struct store_profile_limits few = { .nodes = 100 }, by_name = { .nodes = 100, .column = "calls" };
 	static const struct store_profile_limits enough = { .nodes = 3000, .column = "no such column" };
@@ -641,7 +641,7 @@ TEST(a_run_for_which_there_is_no_room_is_pruned_while_it_is_read)
 	done(&f);
 }
 
-TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
+TEST(a_run_in_several_messages_is_pruned_to_the_limit_of_nodes)
 {
 	static const struct store_profile_limits few = { .nodes = 200 };
 	struct fixture f = open_store();
@@ -656,7 +656,7 @@ TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
 	done(&f);
 }
 
-TEST(edges_of_a_run_for_which_there_is_no_room_are_pruned)
+TEST(edges_of_a_run_above_the_limit_are_pruned)
 {
 	static const struct store_profile_limits few = { .nodes = 3200 };
 	static const struct edges_options all = { .column = UINT32_MAX };
@@ -707,7 +707,7 @@ TEST(names_and_urls_of_a_run_may_be_any_bytes)
 	done(&f);
 }
 
-TEST(runs_are_added_beside_the_writer)
+TEST(runs_can_be_added_concurrently_with_the_writer)
 {
 	struct fixture f = open_store();
 	struct store *beside = NULL, *reader = NULL;

@@ -96,7 +96,7 @@ TEST(compaction_changes_no_answer)
 	done(&f);
 }
 
-TEST(late_samples_join_an_hour_that_was_compacted)
+TEST(late_samples_are_added_to_a_compacted_hour)
 {
 	struct fixture f = open_store();
 	char *before, *after;
@@ -163,7 +163,7 @@ static void take_sums(void *data, struct store_series *s, int64_t from_ns, const
 	}
 }
 
-TEST(sums_are_those_of_each_series_and_step)
+TEST(sums_are_returned_per_series_and_step)
 {
 	struct fixture f = open_store();
 	struct store_query q = { NOON, NOON + 200 * SECOND };

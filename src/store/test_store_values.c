@@ -92,7 +92,7 @@ static void fill(struct store *s, int64_t ns)
 	append_sampled(s, ns + 2 * HOUR, "entry=c", STROBE_CLOCK_NONE, 0, "main;f", 13);
 }
 
-TEST(values_are_those_of_the_profile)
+TEST(values_match_those_of_the_profile)
 {
 	static const struct label_filter filters[] = { { "entry", "b", LABEL_IS }, { "entry", "x", LABEL_IS }, { "clock", "wall", LABEL_IS } };
 	struct fixture f = open_store();
@@ -109,7 +109,7 @@ TEST(values_are_those_of_the_profile)
 	done(&f);
 }
 
-TEST(values_of_too_many_nodes_are_pruned_or_refused_as_the_profile_is)
+TEST(values_of_too_many_nodes_are_pruned_or_rejected_like_the_profile)
 {
 	struct fixture f = open_store();
 	struct store_query q = { .to_ns = INT64_MAX, .max_nodes = 6 };
@@ -158,7 +158,7 @@ static void append_columns(struct store *s, int64_t ns, enum strobe_clock clock,
 	maker_free(m);
 }
 
-TEST(columns_have_one_order_regardless_of_what_was_stored_first)
+TEST(the_order_of_columns_does_not_depend_on_the_order_of_storing)
 {
 	static const char *const memory[] = { "objects", "bytes", NULL }, *const late[] = { "calls", "samples", NULL };
 	static const char *const sampled[] = { "samples", "cpu_ns", NULL }, *const other[] = { "allocated", NULL };

@@ -51,7 +51,7 @@ static int64_t sum_of(const struct live *l, enum live_period period, const char 
 	return sum;
 }
 
-TEST(the_window_has_the_newest_intervals_and_all_has_every_one)
+TEST(the_window_has_the_newest_intervals_and_the_totals_have_all)
 {
 	struct live *l = live_new(2 * SECOND);
 	struct record_summary s;
@@ -83,7 +83,7 @@ TEST(a_scope_is_one_value_of_a_label)
 	live_free(l);
 }
 
-TEST(after_a_reset_only_what_comes_then_counts)
+TEST(after_a_reset_only_later_samples_count)
 {
 	struct live *l = live_new(10 * SECOND);
 	struct record_summary s;
@@ -105,7 +105,7 @@ TEST(after_a_reset_only_what_comes_then_counts)
 	live_free(l);
 }
 
-TEST(a_copy_stays_as_it_was)
+TEST(a_copy_is_not_changed_by_later_samples)
 {
 	struct live *l = live_new(10 * SECOND), *copy;
 
@@ -120,7 +120,7 @@ TEST(a_copy_stays_as_it_was)
 	live_free(copy);
 }
 
-TEST(a_window_shorter_than_an_interval_has_the_last_one)
+TEST(a_window_shorter_than_an_interval_contains_the_last_one)
 {
 	struct live *l = live_new(0);
 
@@ -130,7 +130,7 @@ TEST(a_window_shorter_than_an_interval_has_the_last_one)
 	live_free(l);
 }
 
-TEST(before_the_first_interval_there_is_nothing)
+TEST(before_the_first_interval_the_profile_is_empty)
 {
 	struct live *l = live_new(SECOND);
 	struct record_summary s;
@@ -161,7 +161,7 @@ static struct profile *many_stacks(int first, const char *entry, int64_t ns)
 	return p;
 }
 
-TEST(sums_stay_right_within_a_bound_of_memory)
+TEST(sums_stay_exact_within_a_memory_limit)
 {
 	struct live *l = live_new(0);
 	size_t size = 0;
@@ -182,7 +182,7 @@ TEST(sums_stay_right_within_a_bound_of_memory)
 	live_free(l);
 }
 
-TEST(sets_of_labels_without_end_are_added_up_without_their_labels)
+TEST(label_sets_above_the_limit_are_added_up_without_labels)
 {
 	struct live *l = live_new(0);
 

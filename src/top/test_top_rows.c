@@ -71,7 +71,7 @@ TEST(functions_have_self_and_total_and_recursion_counts_once)
 		  " of 100 1012");
 }
 
-TEST(each_column_sorts)
+TEST(rows_can_be_sorted_by_each_column)
 {
 	CHECK_STR(text_of(TOP_BY_FUNCTION, TOP_TOTAL, NULL, NULL),
 		  "main 0 100 0 1012; A\\C\\Page::show 50 50 7 7; A\\B\\Cart::total 20 50 5 5; usort 30 30 0 0; sleep 0 0 1000 1000"
@@ -87,7 +87,7 @@ TEST(each_column_sorts)
 		  " of 100 1012");
 }
 
-TEST(of_equal_totals_the_one_that_also_waits_stands_above_the_one_that_it_calls)
+TEST(rows_of_equal_total_are_sorted_by_off_cpu_time)
 {
 	struct top_row rows[] = { { .name = str_of("md5"), .self = 60, .total = 60, .off_self = 1, .off_total = 1 },
 				  { .name = str_of("script.php"), .total = 60, .off_total = 5000 } };
@@ -99,13 +99,13 @@ TEST(of_equal_totals_the_one_that_also_waits_stands_above_the_one_that_it_calls)
 	CHECK(!memcmp(r.rows[0].name.p, "md5", r.rows[0].name.n));
 }
 
-TEST(a_filter_hides_rows_and_changes_no_number)
+TEST(a_filter_hides_rows_without_changing_numbers)
 {
 	CHECK_STR(text_of(TOP_BY_FUNCTION, TOP_SELF, "cart|SLEEP", NULL),
 		  "A\\B\\Cart::total 20 50 5 5; sleep 0 0 1000 1000 of 100 1012");
 }
 
-TEST(rows_of_classes_and_packages_come_of_the_same_stacks)
+TEST(rows_of_classes_and_packages_are_computed_from_the_same_stacks)
 {
 	CHECK_STR(text_of(TOP_BY_CLASS, TOP_SELF, NULL, NULL),
 		  "A\\C\\Page 50 50 7 7; [no class] 30 100 1000 1012; A\\B\\Cart 20 50 5 5 of 100 1012");
@@ -113,13 +113,13 @@ TEST(rows_of_classes_and_packages_come_of_the_same_stacks)
 		  "A\\C 50 50 7 7; [no package] 30 100 1000 1012; A\\B 20 50 5 5 of 100 1012");
 }
 
-TEST(a_label_s_time_is_all_that_ran_in_it)
+TEST(the_time_of_a_label_includes_all_of_its_stacks)
 {
 	CHECK_STR(text_of(TOP_BY_ENTRY, TOP_OFF_SELF, NULL, NULL), "job 50 50 1007 1007; shop 50 50 5 5 of 100 1012");
 	CHECK_STR(text_of(TOP_BY_POOL, TOP_SELF, NULL, NULL), " 100 100 1012 1012 of 100 1012");
 }
 
-TEST(a_scope_holds_for_functions_and_labels)
+TEST(a_scope_applies_to_functions_and_labels)
 {
 	struct live_scope shop = { "entry", "shop" };
 
@@ -128,7 +128,7 @@ TEST(a_scope_holds_for_functions_and_labels)
 	CHECK_STR(text_of(TOP_BY_ENTRY, TOP_SELF, NULL, &shop), "shop 50 50 5 5 of 50 5");
 }
 
-TEST(names_are_read_back)
+TEST(names_of_groupings_and_orders_can_be_parsed_back)
 {
 	for (enum top_by by = 0; by < TOP_BYS; by++) {
 		enum top_by found;

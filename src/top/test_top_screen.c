@@ -56,7 +56,7 @@ static const char *line(const struct made *m, size_t n)
 	return n < m->screen.count ? m->screen.lines[n].text.data : "(no such line)";
 }
 
-TEST(a_screen_has_a_head_a_table_and_keys)
+TEST(a_screen_has_a_header_a_table_and_keys)
 {
 	struct made m;
 
@@ -82,7 +82,7 @@ static struct request_row request_items[] = {
 };
 static const struct request_rows requests = { .rows = request_items, .count = 2, .idle = 9 };
 
-TEST(requests_have_their_line)
+TEST(each_request_has_a_line)
 {
 	struct made m;
 
@@ -99,7 +99,7 @@ TEST(requests_have_their_line)
 	unmake(&m);
 }
 
-TEST(no_line_is_wider_and_no_screen_higher_than_the_terminal)
+TEST(screens_fit_the_width_and_height_of_the_terminal)
 {
 	for (size_t width = 1; width < 130; width += width < 30 ? 1 : 9) {
 		for (size_t height = 1; height < 40; height++) {
@@ -128,7 +128,7 @@ TEST(no_line_is_wider_and_no_screen_higher_than_the_terminal)
 	}
 }
 
-TEST(an_empty_table_says_why)
+TEST(an_empty_table_shows_the_reason)
 {
 	struct made m;
 
@@ -149,7 +149,7 @@ TEST(an_empty_table_says_why)
 	unmake(&m);
 }
 
-TEST(losses_and_refusals_are_warned_of)
+TEST(losses_and_unsupported_processes_cause_warnings)
 {
 	struct made m;
 
@@ -170,7 +170,7 @@ TEST(losses_and_refusals_are_warned_of)
 }
 
 /* No escape sequences that a terminal would interpret may remain. */
-TEST(no_byte_of_a_name_is_a_command_to_the_terminal)
+TEST(names_cannot_control_the_terminal)
 {
 	static const char *const names[] = {
 		"\x1b[31mred\x1b]0;title\x07", "a\x9b\x33\x31m", "\xc2\x9b\x33\x31m", "line\nbreak\rreturn\ttab", "bad\xff\xfe utf8",
@@ -199,7 +199,7 @@ TEST(no_byte_of_a_name_is_a_command_to_the_terminal)
 	}
 }
 
-TEST(long_names_keep_their_end)
+TEST(long_names_are_truncated_at_the_start)
 {
 	struct made m;
 

@@ -14,7 +14,7 @@ static enum top_action press(struct top_view *v, const char *keys)
 	return last;
 }
 
-TEST(letters_choose_the_order)
+TEST(letter_keys_select_the_order)
 {
 	struct top_view v;
 
@@ -39,7 +39,7 @@ TEST(letters_choose_the_order)
 	top_view_done(&v);
 }
 
-TEST(tab_goes_round_what_rows_are)
+TEST(tab_cycles_through_groupings)
 {
 	struct top_view v;
 
@@ -85,7 +85,7 @@ TEST(a_filter_is_typed_and_mistakes_are_reported)
 	top_view_done(&v);
 }
 
-TEST(what_is_typed_never_outgrows_its_room)
+TEST(typed_text_never_exceeds_its_buffer)
 {
 	struct top_view v;
 
@@ -101,7 +101,7 @@ TEST(what_is_typed_never_outgrows_its_room)
 	top_view_done(&v);
 }
 
-TEST(a_picture_is_saved_where_it_is_said)
+TEST(a_picture_is_saved_under_the_name_shown)
 {
 	struct top_view v;
 
@@ -123,7 +123,7 @@ static void fill_rows(struct top_rows *r, struct top_row *rows, size_t count)
 		rows[i] = (struct top_row){ .name = { "index", 5 }, .file = { "", 0 } };
 }
 
-TEST(the_selected_row_stays_in_sight)
+TEST(the_selected_row_stays_visible)
 {
 	struct top_row items[50];
 	struct top_rows rows;
@@ -172,7 +172,7 @@ static struct live *two_functions(int64_t a, int64_t b)
 	return l;
 }
 
-TEST(the_selection_goes_with_its_row)
+TEST(the_selection_follows_its_row)
 {
 	struct live *first = two_functions(10, 5), *then = two_functions(3, 5);
 	struct top_rows rows, next, last;
@@ -218,7 +218,7 @@ TEST(enter_opens_a_script_and_escape_returns)
 	top_view_done(&v);
 }
 
-TEST(d_shows_requests_and_enter_the_stack_of_one)
+TEST(d_shows_requests_and_enter_shows_the_stack_of_one)
 {
 	struct request_row items[2] = { { .stack = { "a\n", 2 } }, { .stack = { "    b\n    main\n", 15 } } };
 	struct request_rows rows = { .rows = items, .count = 2 };
@@ -244,7 +244,7 @@ TEST(d_shows_requests_and_enter_the_stack_of_one)
 	top_view_done(&v);
 }
 
-TEST(the_selection_goes_with_its_process)
+TEST(the_selection_follows_its_process)
 {
 	struct request_row items[2] = { { .thread = { "1", 1 } }, { .thread = { "2", 1 } } }, later[1] = { { .thread = { "2", 1 } } };
 	struct request_rows before = { .rows = items, .count = 2 }, rows = { .rows = later, .count = 1 };

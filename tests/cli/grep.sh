@@ -1,4 +1,4 @@
-# the leaderboard as arclamp-grep prints it: of logs by entry point, channel, time; of files; as JSON
+# the leaderboard in the format of arclamp-grep: for logs by entry point, channel and time; for files; as JSON
 mkdir -p logs/daily logs/hourly
 printf 'index.php;Cart::add;strlen 3\nindex.php;main 2\nindex.php;Cart::add;Database::query 1\n' >logs/daily/2026-11-18.all.log
 printf 'index.php;Page::get 4\n/srv/x/php-1.45.0-wmf.3/Foo.php 2\n' | gzip -n >logs/daily/2026-11-19.all.log.gz

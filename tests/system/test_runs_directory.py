@@ -348,7 +348,7 @@ def more_files_than_the_queue_holds_are_imported_while_more_come():
 
 
 @test
-def bad_urls_have_a_sentence():
+def invalid_urls_are_rejected_with_an_error():
     with Directory() as directory:
         put(directory, 'file', '')
         for url, sentence in {'runs:': 'needs the absolute path', 'runs:out': 'needs the absolute path',

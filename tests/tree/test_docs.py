@@ -10,9 +10,15 @@ DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
 # Such a comment refers to something that its reader has to look for.
 NO_NOUN = re.compile(r'(?:/\*+ |^[ \t]*"{3})((?:Those|That|So many|Seldom)\b.*)', re.M)
-# The title of a golden test is the first comment of its script. It is a plain sentence, or a noun phrase.
+# The title of a golden test is the first comment of its script, that of a .phpt its first section, that of a unit test its name.
+# Titles are plain sentences or noun phrases.
 TITLE = re.compile(r'\A(?:#!.*\n)?# ?(.*)')
-NO_TITLE = re.compile(r'^(?:what|whom?|whose|which|where|how|of)\b|\b(?:is told|is said|what is|who is|seen to|comes back|or is none)\b', re.I)
+PHPT_TITLE = re.compile(r'\A--TEST--\n(.*)')
+UNIT_TITLE = re.compile(r'^TEST\((\w+)\)', re.M)
+NO_TITLE = re.compile(r'(?:^|: )(?:what|whom?|whose|which|where|how|of|so many|as many)\b'
+                      r'|\b(?:(?:is|are) (?:told|said|none)|(?:what|who) is|seen to|looked at|makes? no sense|mean nothing'
+                      r'|comes? (?:back|again)|g(?:oes|one) on|as ever|is no (?:end|problem|trouble|harm)|gives? back|given back'
+                      r'|says? (?:so|why|what|which)|gets? a sentence)\b', re.I)
 # Comments of C: the header of a file in either case, a question word with a capital, "what", "who" and "of" in either case.
 OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
                   r'|W(?:hat|ho|hom|hose|hich|here)|How|[Oo]f|wh(?:at|o|om))\b[^\n]*)')
@@ -129,11 +135,22 @@ def comments_without_a_noun():
     return [f'{path}: {line}' for path in sources() if path.endswith(('.c', '.h', '.py', '.phpt')) for line in NO_NOUN.findall(read(path))]
 
 
+def titles():
+    """Each with the path of its test; None where there is no title."""
+    for paths, title in (('tests/cli/*.sh', TITLE), ('extension/tests/*.phpt', PHPT_TITLE)):
+        for path in sorted(glob.glob(paths, root_dir=ROOT)):
+            found = title.match(read(path))
+            yield path, found[1] if found else None
+    for folder in ('src', 'wire', 'extension'):
+        for path in sorted(glob.glob(f'{folder}/**/test_*.c', root_dir=ROOT, recursive=True)):
+            for name in UNIT_TITLE.findall(read(path)):
+                yield path, name.replace('_', ' ')
+
+
 def titles_that_are_clauses():
-    for path in sorted(glob.glob('tests/cli/*.sh', root_dir=ROOT)):
-        title = TITLE.match(read(path))
-        if not title or NO_TITLE.search(title[1]):
-            yield f'{path}: {title[1] if title else "no title"}'
+    for path, title in titles():
+        if not title or NO_TITLE.search(title):
+            yield f'{path}: {title or "no title"}'
 
 
 def clauses_in_sections():
@@ -160,7 +177,7 @@ def main():
          'no heading and no item of a list begins with a noun clause')
     told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
     told(comments_without_a_noun(), 'no comment begins with "those" or "that", which the reader would have to look for')
-    told(list(titles_that_are_clauses()), 'the title of a golden test is a plain sentence or a noun phrase')
+    told(list(titles_that_are_clauses()), 'the title of a golden test, a .phpt and a unit test is a plain sentence or a noun phrase')
     told(list(british_spellings()), 'spelling is American: color, behavior, canceled')
     told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
 

@@ -73,7 +73,7 @@ static const char *answer(int connection, char **words, int count)
 	       "bad\r\n";
 }
 
-TEST(a_pattern_that_includes_a_channel_or_another_pattern_is_refused)
+TEST(overlapping_channels_and_patterns_are_rejected)
 {
 	static const char *const urls[] = {
 		"redis://127.0.0.1:1/?channel=excimer&pattern=excimer*", "redis://127.0.0.1:1/?pattern=a*&channel=x,ab",
@@ -92,7 +92,7 @@ TEST(a_pattern_that_includes_a_channel_or_another_pattern_is_refused)
 	}
 }
 
-TEST(lines_of_all_channels_arrive_again_after_a_loss)
+TEST(all_channels_are_resubscribed_after_a_lost_connection)
 {
 	struct test_server server = test_server_start(answer);
 	_cleanup_(freep) char *url =
@@ -123,7 +123,7 @@ TEST(lines_of_all_channels_arrive_again_after_a_loss)
 	test_server_stop(&server);
 }
 
-TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
+TEST(invalid_subscription_urls_are_rejected_with_a_remedy)
 {
 	static const char *const bad[][2] = {
 		{ "redis://u:secret@h/?channel=", "redis://u:***@h/?channel=: channel= and pattern= are empty; use channel=excimer" },
@@ -171,7 +171,7 @@ static const char *open_beside(const char *first, const char *url, bool first_is
 	return err.text;
 }
 
-TEST(a_channel_of_one_server_is_subscribed_to_once)
+TEST(a_channel_of_a_server_can_be_subscribed_to_only_once)
 {
 	static const char first[] = "redis://u:secret@127.0.0.1:1/?channel=a,b&pattern=x*";
 
@@ -193,7 +193,7 @@ TEST(a_channel_of_one_server_is_subscribed_to_once)
 				 "redis://%2Ftmp%2Fnobody.sock/?channel=a%0Ab", false), "already subscribes to the channel 'a?b'"));
 }
 
-TEST(hints_are_taken_and_others_left)
+TEST(only_the_parameters_of_hints_are_consumed)
 {
 	struct message_metadata about;
 	struct source_hints h;

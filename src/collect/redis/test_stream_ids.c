@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-TEST(ids_are_read_as_they_are_written)
+TEST(ids_survive_a_round_trip)
 {
 	static const char *const good[] = { "0-0", "1-2", "1700000000000-3",
 					    "18446744073709551615-18446744073709551615" };
@@ -21,7 +21,7 @@ TEST(ids_are_read_as_they_are_written)
 		CHECK(!stream_id_parse(bad[i], strlen(bad[i]), &id));
 }
 
-TEST(ids_are_in_the_order_of_the_stream)
+TEST(ids_sort_in_stream_order)
 {
 	struct stream_id a = { 1, 9 }, b = { 2, 0 }, c = { 2, 1 };
 
@@ -30,7 +30,7 @@ TEST(ids_are_in_the_order_of_the_stream)
 	CHECK(stream_id_compare(c, c) == 0);
 }
 
-TEST(a_set_agrees_with_a_plain_list_after_any_additions_and_removals)
+TEST(a_set_of_ids_matches_a_plain_list_after_random_operations)
 {
 	static bool there[5000];
 	struct stream_id_set s = { 0 };

@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "test.h"
 
-TEST(a_stream_and_a_group_are_enough)
+TEST(stream_and_group_suffice_and_other_options_have_defaults)
 {
 	struct stream_options o;
 	char host[256] = "";
@@ -22,7 +22,7 @@ TEST(a_stream_and_a_group_are_enough)
 	stream_options_done(&o);
 }
 
-TEST(without_a_group_it_is_strobe)
+TEST(the_default_group_is_strobe)
 {
 	struct stream_options o;
 
@@ -31,7 +31,7 @@ TEST(without_a_group_it_is_strobe)
 	stream_options_done(&o);
 }
 
-TEST(everything_can_be_said)
+TEST(all_options_are_parsed)
 {
 	struct stream_options o;
 

@@ -114,7 +114,7 @@ static const char *fails_at_first(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(batches_are_recorded_again_as_soon_as_the_stream_is_read_again)
+TEST(recording_resumes_as_soon_as_the_stream_can_be_read)
 {
 	struct fixture f;
 
@@ -143,7 +143,7 @@ static void *record_one(void *data)
 	return NULL;
 }
 
-TEST(a_failure_from_before_redis_was_back_does_not_delay_records)
+TEST(a_failure_before_redis_reconnects_does_not_delay_later_records)
 {
 	struct fixture f;
 	pthread_t sink;

@@ -16,7 +16,7 @@ static int open_beside(const struct fixture *f, struct source *const *kept, stru
 }
 
 /* As in a reload: a new source takes over the address of a removed one. */
-TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
+TEST(an_address_is_taken_over_once_and_only_from_a_removed_source)
 {
 	struct source *second = NULL, *third = NULL;
 	struct err err = { 0 };
@@ -42,7 +42,7 @@ TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
 }
 
 /* The HTTP port of the same program is such a listener. */
-TEST(a_listener_of_this_process_that_is_no_source_is_left_alone)
+TEST(a_listener_of_this_process_that_is_not_a_source_is_left_alone)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -62,7 +62,7 @@ TEST(a_listener_of_this_process_that_is_no_source_is_left_alone)
 }
 
 /* As when a reload is refused: waiting data is left to the source that remains. */
-TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
+TEST(closing_an_undone_source_leaves_pending_data_to_the_remaining_one)
 {
 	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";
 	struct source *other = NULL;
@@ -81,7 +81,7 @@ TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 	stop(&f);
 }
 
-TEST(an_address_that_cannot_be_bound_says_why)
+TEST(invalid_addresses_are_rejected_with_the_reason)
 {
 	static const struct {
 		const char *url, *part;
@@ -115,7 +115,7 @@ TEST(an_address_that_cannot_be_bound_says_why)
 	}
 }
 
-TEST(a_port_that_is_taken_is_named)
+TEST(a_port_in_use_is_named)
 {
 	char url[64];
 	struct err err = { 0 };
@@ -130,7 +130,7 @@ TEST(a_port_that_is_taken_is_named)
 	stop(&f);
 }
 
-TEST(a_password_comes_from_a_file_too)
+TEST(a_password_can_come_from_a_file)
 {
 	char path[] = "/tmp/strobe-test-XXXXXX", parameters[128];
 	int file = mkstemp(path), fd;

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 
-TEST(commands_may_come_in_any_pieces)
+TEST(commands_may_arrive_in_chunks_of_any_size)
 {
 	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";
 	struct fixture f;
@@ -25,7 +25,7 @@ TEST(commands_may_come_in_any_pieces)
 	stop(&f);
 }
 
-TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
+TEST(a_large_line_arrives_whole_and_its_memory_is_freed)
 {
 	size_t n = SOURCE_LINE_MAX, sent = 0;
 	struct fixture f;
@@ -67,7 +67,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	stop(&f);
 }
 
-TEST(malformed_input_gets_an_error_and_is_disconnected)
+TEST(malformed_input_is_answered_with_an_error_and_a_disconnect)
 {
 	static const struct {
 		const char *text, *answer;
@@ -109,7 +109,7 @@ TEST(a_browser_is_disconnected_before_its_body_is_read)
 	stop(&f);
 }
 
-TEST(a_client_that_does_not_read_its_answers_is_closed)
+TEST(a_client_that_does_not_read_its_replies_is_disconnected)
 {
 	char *large = xmalloc(1 << 16);
 	struct fixture f;
@@ -133,7 +133,7 @@ TEST(a_client_that_does_not_read_its_answers_is_closed)
 	stop(&f);
 }
 
-TEST(a_client_that_reads_late_gets_all_answers)
+TEST(a_slow_client_gets_all_replies)
 {
 	enum { TEXT = 60000,
 	       ANSWER = TEXT + 10 };
@@ -176,7 +176,7 @@ TEST(a_client_that_reads_late_gets_all_answers)
 	stop(&f);
 }
 
-TEST(silent_clients_are_closed_in_the_end)
+TEST(idle_clients_are_disconnected_after_the_timeout)
 {
 	struct fixture f;
 	int fd;
@@ -192,7 +192,7 @@ TEST(silent_clients_are_closed_in_the_end)
 	stop(&f);
 }
 
-TEST(above_the_limit_clients_are_refused_with_a_sentence)
+TEST(clients_above_the_limit_are_refused_with_an_error)
 {
 	struct fixture f;
 	int a, b, c;
@@ -214,7 +214,7 @@ TEST(above_the_limit_clients_are_refused_with_a_sentence)
 	stop(&f);
 }
 
-TEST(without_descriptors_clients_are_refused_and_the_loop_continues)
+TEST(clients_are_refused_when_descriptors_run_out_and_the_loop_continues)
 {
 	struct rlimit before, l;
 	struct fixture f;

@@ -4,7 +4,7 @@
 #include "test_message.h"
 #include "test_resp.h"
 
-TEST(publish_is_answered_and_handed_over)
+TEST(publish_is_answered_and_its_message_received)
 {
 	struct fixture f;
 	int fd;
@@ -23,7 +23,7 @@ TEST(publish_is_answered_and_handed_over)
 	stop(&f);
 }
 
-TEST(commands_are_answered_as_redis_does)
+TEST(commands_get_the_same_replies_as_from_redis)
 {
 	static const struct {
 		const char *command, *answer;
@@ -87,7 +87,7 @@ TEST(commands_are_answered_as_redis_does)
 	stop(&f);
 }
 
-TEST(xadd_takes_entries_and_its_ids_grow)
+TEST(xadd_accepts_entries_and_returns_increasing_ids)
 {
 	uint8_t message[4096];
 	size_t n = test_message_write(&(struct test_message){ .samples = 3 }, message, sizeof(message));
@@ -173,7 +173,7 @@ TEST(nothing_is_accepted_without_the_password)
 	stop(&f);
 }
 
-TEST(a_user_may_be_required)
+TEST(a_user_name_can_be_required)
 {
 	char url[] = "resp://web:secret@127.0.0.1:0";
 	struct fixture f;
@@ -190,7 +190,7 @@ TEST(a_user_may_be_required)
 	stop(&f);
 }
 
-TEST(only_wanted_channels_are_taken)
+TEST(messages_of_other_channels_are_ignored)
 {
 	struct fixture f;
 	int fd;

@@ -53,7 +53,7 @@ static const char *event(const char *line)
 	return text;
 }
 
-TEST(an_event_has_a_process_a_time_a_period_and_a_name)
+TEST(events_have_a_process_a_time_a_period_and_a_name)
 {
 	CHECK_STR(event("php 25607 4794564.109216: cycles:"), "php|25607||4794564.109216|0|cycles");
 	CHECK_STR(event("php 12688 [002] 654.708352: cpu-clock: "), "php|12688||654.708352|0|cpu-clock");
@@ -69,13 +69,13 @@ TEST(an_event_has_a_process_a_time_a_period_and_a_name)
 	CHECK_STR(event(""), "none");
 }
 
-TEST(a_comm_of_one_letter_is_one)
+TEST(a_one_letter_comm_is_accepted)
 {
 	CHECK_STR(event("c 12 1.5: cycles:"), "c|12||1.5|0|cycles");
 	CHECK_STR(event("c  1680 1.5: cycles:"), "c|1680||1.5|0|cycles");
 }
 
-TEST(names_lose_the_parts_that_differ_between_calls)
+TEST(offsets_and_arguments_are_removed_from_names)
 {
 	CHECK_STR(frame("php", "\t7f01 zend_call+0x2c (/usr/bin/php)"), "zend_call 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::x<int>::y(char const*)+0x1 (/srv/a)"), "std::x<int>::y 1\n");
@@ -108,7 +108,7 @@ TEST(names_lose_the_parts_that_differ_between_calls)
 	CHECK_STR(frame("php", "\t7f01 f(int)+0x1 (/usr/lib/a (deleted))"), "f 1\n");
 }
 
-TEST(what_has_no_symbol_is_called_as_its_module)
+TEST(frames_without_a_symbol_are_named_after_their_module)
 {
 	CHECK_STR(frame("php", "\t7f01 [unknown] (/usr/lib/libc.so.6)"), "[libc.so.6] 1\n");
 	CHECK_STR(frame("php", "\t7f01 [unknown] ([unknown])"), "[unknown] 1\n");
@@ -116,14 +116,14 @@ TEST(what_has_no_symbol_is_called_as_its_module)
 	CHECK_STR(frame("php", "\t7f01 [unknown] (/usr/lib/libc.so.6)"), "[libc.so.6 <7f01>] 1\n");
 }
 
-TEST(names_of_java_lose_their_letter)
+TEST(java_names_lose_their_type_prefix)
 {
 	CHECK_STR(frame("java", "\t7f01 Lorg/a/B;.call(Lorg/a/C;)V (/tmp/perf-1.map)"), "org/a/B:.call 1\n");
 	CHECK_STR(frame("php", "\t7f01 Lorg/a/B;.call(Lorg/a/C;)V (/tmp/perf-1.map)"), "Lorg/a/B:.call 1\n");
 	CHECK_STR(frame("java", "\t7f01 a->b->c (/tmp/perf-1.map)"), "a;b_[i];c_[i] 1\n");
 }
 
-TEST(kernel_and_late_compiled_code_is_marked_on_request)
+TEST(kernel_and_jit_frames_are_marked_on_request)
 {
 	const char *text = "php 12 1.5: cycles:\n\t1 a ([kernel.kallsyms])\n\t2 b (/usr/lib/debug/vmlinux)\n"
 			   "\t3 c ([nf_tables])\n\t4 d ([unknown])\n\t5 e (/tmp/perf-12.map)\n\t6 f (/bin/php)\n\n";
@@ -169,7 +169,7 @@ TEST(clocks_count_nanoseconds)
 	profile_free(p);
 }
 
-TEST(chains_with_a_common_root_meet_and_others_do_not)
+TEST(chains_with_a_common_root_are_merged)
 {
 	CHECK_STR(folded("php 1 1.5: cycles:\n\t1 leaf (/a)\n\t2 middle (/a)\n\t3 root (/a)\n\n"
 			 "php 1 1.5: cycles:\n\t2 middle (/a)\n\t3 root (/a)\n\n"
@@ -186,7 +186,7 @@ TEST(a_sample_may_end_with_the_text_or_with_the_next_event)
 	CHECK_STR(folded("php 1 1.5: PERF_RECORD_COMM: php\nphp 1 1.5: cycles:\n\n"), "php 1\n");
 }
 
-TEST(lines_that_are_none_of_perf_are_counted_and_the_first_is_shown)
+TEST(lines_of_another_format_are_counted_and_the_first_is_shown)
 {
 	CHECK_STR(folded("php 1 1.5: cycles:\n\t1 f (/a)\n  what\n\n"), "php;f 1\n");
 	CHECK_STR(err.text, "line 3 is not a line of perf script: '  what'");
@@ -194,7 +194,7 @@ TEST(lines_that_are_none_of_perf_are_counted_and_the_first_is_shown)
 	CHECK_INT(err.code, -EINVAL);
 }
 
-TEST(what_is_of_perf_is_seen)
+TEST(output_of_perf_script_is_recognized)
 {
 	const char *chain = "# captured on: Sat\n#\n\nphp 1 1.5: cycles:\n\t7f01 f (/a)\n\n";
 	const char *flat = "     php 1 1.5:  250 cycles:  7f01 f+0x1 (/a)\n", *old = "node 31912 cpu-clock: \n"
