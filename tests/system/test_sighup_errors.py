@@ -85,7 +85,7 @@ def hup_refuses_what_the_next_start_would_refuse():
                                     ({'trusted-proxy': ['junk']}, "invalid 'trusted-proxy: junk'; use an IP address"),
                                     ({'user-header': 'a b:'}, "invalid 'user-header: a b:'; use letters"),
                                     ({'writer': ['me']}, 'names users of a proxy; give its address'),
-                                    ({'allow-host': ['a b/']}, 'a b/'),
+                                    ({'allow-host': ['a b/']}, "invalid 'allow-host: a b/'; use a host name"),
                                     ({'store': 'junk:x'}, "'junk:x' is not the URL of a store"),
                                     ({'store': 'sqlite:/proc/x'}, "/proc/x"),
                                     ({'store': f'{directory}/a'}, 'is not the address of a store'),
