@@ -64,20 +64,20 @@ REFUSED = {
 
 
 @test
-def requests_that_can_be_read_in_two_ways_are_refused():
+def ambiguous_or_malformed_http_requests_are_rejected_with_status_400():
     with Directory() as d, Daemon(d) as daemon:
         for what, request in REFUSED.items():
             answer = ask(daemon, request)
             check(answer.startswith(b'HTTP/1.1 400 '), f'{what}: {answer[:80]!r}')
-            check(b'201 Created' not in answer and b'200 OK' not in answer, f'{what} is not answered: {answer!r}')
+            check(b'201 Created' not in answer and b'200 OK' not in answer, f'{what} is not processed: {answer!r}')
         counted = [line for line in daemon.get('/metrics').splitlines() if 'http_requests' in line and '"400"' in line]
-        check(counted and int(float(counted[0].split()[-1])) == len(REFUSED), f'each is counted: {counted}')
+        check(counted and int(float(counted[0].split()[-1])) == len(REFUSED), f'every rejected request is counted: {counted}')
         answer = ask(daemon, POST + b'Transfer-Encoding: chunked\r\nConnection: close\r\n' + CHUNK)
-        check(answer.startswith(b'HTTP/1.1 201 '), f'chunks are taken: {answer[:200]!r}')
+        check(answer.startswith(b'HTTP/1.1 201 '), f'a chunked body is accepted: {answer[:200]!r}')
 
 
 @test
-def a_request_before_a_refused_one_is_answered():
+def a_pipelined_request_before_a_rejected_one_is_answered():
     with Directory() as d, Daemon(d) as daemon:
         answer = ask(daemon, GET + b'\r\n' + GET + b'X: a\0b\r\n\r\n' + GET + b'\r\n')
         check(answer.count(b'HTTP/1.1 200 ') == 1 and answer.count(b'HTTP/1.1 400 ') == 1, f'{answer!r}')
@@ -86,7 +86,7 @@ def a_request_before_a_refused_one_is_answered():
 
 
 @test
-def a_client_that_is_still_sending_gets_the_answer_too():
+def a_client_that_is_still_sending_receives_the_error_response():
     """Bytes that arrive on a closed connection reset it, and the answer is lost with it."""
     with Directory() as d, Daemon(d) as daemon:
         for begin, status in (b'GET /?entry=' + b'a' * 20_000, b'414'), (GET + b'X : a\r\n', b'400'):
@@ -103,7 +103,7 @@ def a_client_that_is_still_sending_gets_the_answer_too():
 
 
 @test
-def a_client_that_never_stops_sending_is_cut_off():
+def a_client_that_never_stops_sending_is_disconnected():
     with Directory() as d, Daemon(d) as daemon, socket.create_connection(('127.0.0.1', port_of(daemon)), 20) as s:
         sent = 0
         try:
@@ -112,7 +112,7 @@ def a_client_that_never_stops_sending_is_cut_off():
                 sent += 65536
         except (ConnectionResetError, BrokenPipeError):
             pass
-        check(sent < 100 << 20, f'it took {sent} bytes')
+        check(sent < 100 << 20, f'the connection is closed before 100 MB; {sent} bytes were accepted')
 
 
 # --- Files of the daemon's own ---
@@ -130,7 +130,7 @@ def mode(path):
 
 
 @test
-def a_link_in_place_of_the_journal_is_not_followed():
+def a_symlink_in_place_of_the_journal_is_not_followed():
     with Directory() as d:
         victim = f'{d}/victim'
         os.mkdir(f'{d}/state')
@@ -140,15 +140,15 @@ def a_link_in_place_of_the_journal_is_not_followed():
             daemon = Daemon(d, '--from', r.url('?stream=s&group=g'))
             try:
                 daemon.start()
-                check(False, 'it starts')
+                check(False, 'the daemon refuses to start')
                 daemon.stop()
             except RuntimeError as e:
                 check('journal' in str(e) and 'symbolic link' in str(e), str(e))
-        check(open(victim).read() == 'precious', 'the file is what it was')
+        check(open(victim).read() == 'precious', 'the target of the symlink is unchanged')
 
 
 @test
-def a_link_in_place_of_the_consumer_token_is_replaced():
+def a_symlink_in_place_of_the_consumer_token_is_replaced():
     with Directory() as d, RedisServer() as r:
         victim, token = f'{d}/victim', f'{d}/state/consumer-token'
         os.mkdir(f'{d}/state')
@@ -158,13 +158,13 @@ def a_link_in_place_of_the_consumer_token_is_replaced():
         try:
             with Daemon(d, '--from', r.url('?stream=s&group=g')) as daemon:
                 wait_for(lambda: os.path.exists(f'{d}/state/collect.journal'))
-                check(not os.path.islink(token) and mode(token) == 0o600, f'{token} is a file for its owner: {oct(mode(token))}')
-                check(open(token).read() != open(victim).read(), 'the token is not that of the link')
-                check(mode(f'{d}/state/collect.journal') == 0o600, 'the journal is for its owner')
-                check(any('symbolic link' in line for line in daemon.lines), 'the log says so')
+                check(not os.path.islink(token) and mode(token) == 0o600, f'{token} is a regular file that only its owner can read: {oct(mode(token))}')
+                check(open(token).read() != open(victim).read(), 'the token is not read from the target of the symlink')
+                check(mode(f'{d}/state/collect.journal') == 0o600, 'only the owner of the journal can read it')
+                check(any('symbolic link' in line for line in daemon.lines), 'the log reports the symlink')
         finally:
             os.umask(umask)
-        check(open(victim).read() == '0123456789abcdef', 'the file is what it was')
+        check(open(victim).read() == '0123456789abcdef', 'the target of the symlink is unchanged')
 
 
 # --- Secrets ---
@@ -177,7 +177,7 @@ def command_line(pid):
 
 
 @test
-def passwords_are_in_no_command_line_log_or_answer():
+def passwords_appear_in_no_command_line_log_or_response():
     with Directory() as d:
         urls = ['--from', f'redis://:{SECRET}@127.0.0.1:1/?channel=a', '--from', f'redis://ann:{SECRET}@127.0.0.1:1/?stream=a&group=g',
                 '--from', f'resp://127.0.0.1:0?password={SECRET}', '--to', f'redis://:{SECRET}@127.0.0.1:1/?stream=b']
@@ -187,13 +187,13 @@ def passwords_are_in_no_command_line_log_or_answer():
             wait_for(lambda: sum('127.0.0.1:1' in line for line in daemon.lines) >= 3)
             for path in ('/api/v1/status', '/metrics', '/readyz'):
                 check(SECRET not in (answer := daemon.get(path) if path != '/readyz' else ''), f'{path}: {answer}')
-            check(any('a password on the command line' in line for line in daemon.lines), 'the log warns')
+            check(any('a password on the command line' in line for line in daemon.lines), 'the log warns about a password on the command line')
             daemon.stop()
         check(not any(SECRET in line for line in daemon.lines), '\n'.join(daemon.lines))
 
 
 @test
-def passwords_are_in_no_error():
+def passwords_appear_in_no_error_message():
     places = [f'redis://127.0.0.1/?channel=a&password={SECRET}', f'redis://127.0.0.1/?stream=a&group=g&pass%77ord={SECRET}',
               f'redis://:{SECRET}@', f'redis://:{SECRET[:3]}/{SECRET}@h/?channel=a', f'redis://:{SECRET}@h/?x=y', f'foo://ann:{SECRET}@h',
               f'foo://h/?password={SECRET}', f'resp://:{SECRET}@nowhere.invalid:0', f'unix:x?password={SECRET}', f'-?password={SECRET}',
@@ -209,15 +209,15 @@ def passwords_are_in_no_error():
 
 
 @test
-def tokens_come_from_the_environment_or_files():
+def tokens_are_read_from_the_environment_or_from_files():
     token, reader = 'write' + SECRET, 'read' + SECRET
     with Directory() as d:
         with open(f'{d}/token', 'w') as f:
             f.write(reader + '\n')
         os.chmod(f'{d}/token', 0o600)
         with Daemon(d, '--read-token-file', f'{d}/token', environment={'STROBE_TOKEN': token, 'STROBE_WITHOUT': 'bpf_loop', 'STROBE_SWITCHES_PER_SECOND': '100'}) as daemon:
-            check(SECRET not in command_line(daemon.process.pid), 'no token in the command line')
-            check('401' in str(failure(daemon.get, '/metrics')), 'without a token nothing is told')
+            check(SECRET not in command_line(daemon.process.pid), 'the command line contains no token')
+            check('401' in str(failure(daemon.get, '/metrics')), 'a request without a token is rejected with 401')
             for which in ({'STROBE_TOKEN': token}, {'STROBE_TOKEN': reader}):
                 done = subprocess.run([STROBE, 'status', '--url', daemon.url], env={**os.environ, **which}, capture_output=True, text=True)
                 check(done.returncode == 0 and 'samples' in done.stdout, done.stderr)
@@ -228,7 +228,7 @@ def tokens_come_from_the_environment_or_files():
 
 
 @test
-def the_remedy_for_a_missing_token_file_makes_it_and_its_directory():
+def the_suggested_command_for_a_missing_token_file_creates_it_and_its_directory():
     with Directory() as d:
         path = f'{d}/none/of it/token'
         command = [STROBE, 'serve', '--store', f'sqlite:{d}/a', '--from', f'unix:{d}/s', '--listen', '127.0.0.1:0', '--token-file', path]
@@ -309,16 +309,16 @@ def check_users(port, ann, bob):
     """`ann` and `bob` are headers by which the proxy knows them; ann may write."""
     profile = {'method': 'POST', 'path': '/api/v1/runs?source=a', 'body': 'main;f 3\n', 'Origin': 'https://strobe.example.org'}
     status, text = visit(port, **ann)
-    check(status == 200 and '<div class="who">ann</div>' in text, f'the page knows ann: {status} {text[:300]}')
+    check(status == 200 and '<div class="who">ann</div>' in text, f'the page shows that ann is signed in: {status} {text[:300]}')
     status, text = visit(port, **bob, X_Forwarded_User='ann')
-    check(status == 200 and '<div class="who">bob</div>' in text, f'a header of the visitor counts for nothing: {status} {text[:300]}')
-    check(visit(port, X_Forwarded_User='ann')[0] in (401, 403), 'nobody gets in without the proxy knowing them')
+    check(status == 200 and '<div class="who">bob</div>' in text, f'an X-Forwarded-User header from the client is ignored: {status} {text[:300]}')
+    check(visit(port, X_Forwarded_User='ann')[0] in (401, 403), 'requests that the proxy did not authenticate are rejected')
     status, text = visit(port, **bob, **profile)
-    check(status == 403 and '--writer' in text, f'bob only reads: {status} {text}')
+    check(status == 403 and '--writer' in text, f'bob has read access only: {status} {text}')
     status, text = visit(port, **ann, **profile)
-    check(status == 201, f'ann writes: {status} {text}')
+    check(status == 201, f'ann has write access: {status} {text}')
     check(visit(port, **ann, method='POST', path='/api/v1/runs?source=a', body='main;f 3\n', Origin='https://evil.example')[0] == 403,
-          'a page of another site writes nothing in her name')
+          'a cross-origin request cannot write on behalf of ann')
 
 
 def proxied(directory, *more):
@@ -326,17 +326,17 @@ def proxied(directory, *more):
 
 
 @test
-def users_of_nginx_are_known_by_their_names():
+def users_authenticated_by_nginx_are_identified_by_user_name():
     with Directory() as d, proxied(d) as daemon:
         with open(f'{d}/htpasswd', 'w') as f:
             f.write('ann:{PLAIN}one\nbob:{PLAIN}two\n')
         with nginx(d, free_port(), daemon, 0) as proxy:
             check_users(proxy.port, {'Authorization': basic('ann', 'one')}, {'Authorization': basic('bob', 'two')})
         status, _ = visit(port_of(daemon), Host=daemon.url[len('http://'):])
-        check(status == 401, f'past the proxy nobody is known: {status}')
+        check(status == 401, f'requests that bypass the proxy are unauthenticated: {status}')
         with socket.create_connection(('127.0.0.1', port_of(daemon)), 20, source_address=('127.0.0.2', 0)) as s:
             s.sendall(b'GET / HTTP/1.0\r\nHost: strobe.example.org\r\nX-Forwarded-User: ann\r\n\r\n')
-            check(b' 401 ' in s.recv(100), 'another address is not believed')
+            check(b' 401 ' in s.recv(100), 'headers from an untrusted address are ignored')
 
 
 class FakeOauth2Proxy(http.server.BaseHTTPRequestHandler):
@@ -357,7 +357,7 @@ class FakeOauth2Proxy(http.server.BaseHTTPRequestHandler):
 
 
 @test
-def users_of_oauth2_proxy_beside_nginx_are_known_by_their_addresses():
+def users_authenticated_by_oauth2_proxy_with_nginx_are_identified_by_email():
     with Directory() as d, proxied(d) as daemon:
         oauth = http.server.ThreadingHTTPServer(('127.0.0.1', 0), FakeOauth2Proxy)
         threading.Thread(target=oauth.serve_forever, daemon=True).start()
@@ -370,7 +370,7 @@ def users_of_oauth2_proxy_beside_nginx_are_known_by_their_addresses():
 
 
 @test
-def users_of_caddy_are_known_by_their_names():
+def users_authenticated_by_caddy_are_identified_by_user_name():
     if not shutil.which('caddy'):
         raise Skip('caddy is not installed')
     with Directory() as d, proxied(d) as daemon:
@@ -398,7 +398,7 @@ def readelf(option, path):
 
 
 @test
-def what_is_installed_is_hardened():
+def installed_binaries_are_built_with_hardening_options():
     if not shutil.which('readelf'):
         raise Skip('readelf is not installed')
     with Directory() as d:
@@ -406,7 +406,7 @@ def what_is_installed_is_hardened():
         check(done.returncode == 0, done.stderr)
         installed = [os.path.join(where, name) for where, _, names in os.walk(d) for name in names]
         programs = [path for path in installed if open(path, 'rb').read(4) == b'\x7fELF']
-        check(any(path.endswith('/bin/strobe') for path in programs), f'the program is among {programs}')
+        check(any(path.endswith('/bin/strobe') for path in programs), f'the strobe binary is among {programs}')
         check(any(path.endswith('/strobe.so') for path in programs) or not os.path.exists(f'{ROOT}/build/strobe.so'),
               f'the extension is among {programs}')
         for path in programs:

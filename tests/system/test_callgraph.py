@@ -59,26 +59,26 @@ def draw(profile, picture, *options):
 
 
 @test
-def a_picture_of_a_dense_graph_is_there_in_time_beside_busy_loops():
+def a_dense_graph_is_drawn_within_the_time_limit_on_a_busy_machine():
     with Directory() as d:
         write_dense(f'{d}/dense.folded', 400, 4000)
         for name, options in (('a.svg', ()), ('b.svg', ('--nodes', '5000', '--threshold', '0')),
                               ('c.png', ('--nodes', '190', '--threshold', '0'))):
             with Busy():
                 r, seconds = draw(f'{d}/dense.folded', f'{d}/{name}', *options)
-            check(r.returncode == 0 and os.path.exists(f'{d}/{name}'), f'{name}: a picture: {r}')
-            check(seconds < LIMIT, f'{name}: within {LIMIT} s: {seconds:.2f}')
+            check(r.returncode == 0 and os.path.exists(f'{d}/{name}'), f'{name}: the image is written: {r}')
+            check(seconds < LIMIT, f'{name}: drawn within {LIMIT} s: {seconds:.2f}')
             shown = re.search(r'shows (\d+) of 400 functions', r.stderr)
-            check(shown and int(shown[1]) >= 12 or name == 'a.svg', f'{name}: it says what was left out: {r.stderr!r}')
+            check(shown and int(shown[1]) >= 12 or name == 'a.svg', f'{name}: the number of omitted functions is reported: {r.stderr!r}')
 
 
 @test
-def the_time_that_is_given_is_kept():
+def the_seconds_option_limits_the_drawing_time():
     with Directory() as d:
         write_dense(f'{d}/dense.folded', 190, 2000)
         r, seconds = draw(f'{d}/dense.folded', f'{d}/a.svg', '--nodes', '5000', '--threshold', '0', '--seconds', '1')
         check(r.returncode == 0 and seconds < LIMIT, f'{seconds:.2f} s: {r}')
-        check('of 190 functions' in r.stderr, f'it says what was left out: {r.stderr!r}')
+        check('of 190 functions' in r.stderr, f'the number of omitted functions is reported: {r.stderr!r}')
 
 
 if __name__ == '__main__':

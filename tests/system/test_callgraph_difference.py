@@ -81,11 +81,11 @@ def check_look(name, values):
     wanted = (after > before) - (after < before)
     check((red > blue) - (red < blue) == wanted, f'{name}: {before} to {after} is {color}')
     check(('grew' in kind, 'fell' in kind) == (wanted > 0, wanted < 0), f'{name}: {kind}')
-    check(dashed == (after == 0), f'{name}: only what is gone is dashed')
+    check(dashed == (after == 0), f'{name}: only functions and arrows without calls in the second profile are dashed')
 
 
 @test
-def both_sides_are_drawn_with_the_values_of_their_stacks():
+def a_comparison_shows_the_values_of_both_sides():
     before, after = counted(BEFORE), counted(AFTER)
     with Directory() as directory, Daemon(directory) as d:
         post(d, 'before', BEFORE)
@@ -95,13 +95,13 @@ def both_sides_are_drawn_with_the_values_of_their_stacks():
             check(values[:2] == (before[name], after[name]), f'{name}: {values[:2]}, not {before[name]}, {after[name]}')
             check_look(name, values)
         functions = {name for name in before.keys() | after.keys() if '→' not in name}
-        check(functions <= graph.keys(), f'not drawn: {functions - graph.keys()}')
-        check(graph['old'][1] == 0 and graph['a'][1] == 0 and graph['new'][0] == 0, 'some are gone, and some new')
-        check(graph['main → old'][1] == 0 and graph['main → new'][0] == 0, 'as are arrows')
+        check(functions <= graph.keys(), f'all functions are drawn; missing: {functions - graph.keys()}')
+        check(graph['old'][1] == 0 and graph['a'][1] == 0 and graph['new'][0] == 0, 'some functions are removed, and some are new')
+        check(graph['main → old'][1] == 0 and graph['main → new'][0] == 0, 'some arrows are removed, and some are new')
 
 
 @test
-def the_other_way_round_colors_and_sides_are_swapped():
+def swapping_the_two_profiles_swaps_colors_and_values():
     with Directory() as directory, Daemon(directory) as d:
         post(d, 'before', BEFORE)
         post(d, 'after', AFTER)
@@ -114,7 +114,7 @@ def the_other_way_round_colors_and_sides_are_swapped():
 
 
 @test
-def one_function_has_the_callers_and_callees_of_both_sides():
+def a_graph_of_one_function_shows_its_callers_and_callees_from_both_sides():
     """Only stacks through it, of either side."""
     parts = [counted({s: v for s, v in stacks.items() if 'a' in s}) for stacks in (BEFORE, AFTER)]
     with Directory() as directory, Daemon(directory) as d:

@@ -26,14 +26,14 @@ def real_lines():
 
 
 @test
-def the_same_batches_give_the_same_answers_as_sqlite():
+def clickhouse_and_sqlite_answer_queries_identically_for_the_same_batches():
     one, two = servers()
     lines = real_lines()
     with Directory() as d:
         collected(lines, f'sqlite:{d}/sqlite', one.url('same'), both('same2'), directory=d)
-        check(stored('same', one) == samples_of(lines), 'one server has all samples')
+        check(stored('same', one) == samples_of(lines), 'a single server stores all samples')
         parts = [stored('same2', s) for s in (one, two)]
-        check(sum(parts) == samples_of(lines) and min(parts) > 0, f'two have them together: {parts}')
+        check(sum(parts) == samples_of(lines) and min(parts) > 0, f'two shards store all samples together: {parts}')
         end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'same'))
         found = {}
         for name, url in (('sqlite', f'sqlite:{d}/sqlite'), ('one', one.url('same')), ('two', both('same2'))):
@@ -43,11 +43,11 @@ def the_same_batches_give_the_same_answers_as_sqlite():
         for name in ('one', 'two'):
             for what, value in found['sqlite'].items():
                 check(found[name][what] == value, f'{what} of {name}: {str(found[name][what])[:300]}, not {str(value)[:300]}')
-        check(len(found['sqlite']['folded']) > 100, 'there is something to compare')
+        check(len(found['sqlite']['folded']) > 100, 'there are enough stacks to compare')
 
 
 @test
-def stacks_that_a_query_has_read_are_not_asked_for_again():
+def stacks_read_by_one_query_are_cached_for_the_next():
     server = servers()[0]
     lines = stacks(5000)
     with Directory() as d, Proxy(server, 'nothing that is said') as proxy:
@@ -59,13 +59,13 @@ def stacks_that_a_query_has_read_are_not_asked_for_again():
             first = ask(10)
             proxy.pattern = re.compile(rb'FROM (stacks|frames)')
             second = ask(20)
-        check(sorted(first.splitlines()) == sorted(second.splitlines()), 'both have the same stacks')
-        check(sum(int(line.rsplit(' ', 1)[1]) for line in second.splitlines()) == samples_of(lines), 'all of them')
+        check(sorted(first.splitlines()) == sorted(second.splitlines()), 'both queries return the same stacks')
+        check(sum(int(line.rsplit(' ', 1)[1]) for line in second.splitlines()) == samples_of(lines), 'the second query returns all samples')
         check(not proxy.cut.is_set(), 'the second query, in a process of its own, reads neither stacks nor frames')
 
 
 @test
-def a_server_killed_between_names_and_samples_loses_nothing():
+def no_samples_are_lost_when_the_server_is_killed_between_names_and_samples():
     server = mortals()[0]
     lines = stacks(5000)
     server.ask('CREATE DATABASE IF NOT EXISTS killed')
@@ -75,26 +75,26 @@ def a_server_killed_between_names_and_samples_loses_nothing():
         p.stdin.flush()
         check(proxy.cut.wait(120), 'the server was killed')
         server.start()
-        check(int(server.ask('SELECT count() FROM stacks', 'killed')) > 0, 'names had come')
-        check(int(server.ask('SELECT count() FROM samples', 'killed')) == 0, 'samples had not')
+        check(int(server.ask('SELECT count() FROM stacks', 'killed')) > 0, 'names were stored')
+        check(int(server.ask('SELECT count() FROM samples', 'killed')) == 0, 'samples were not yet stored')
         p.communicate(timeout=300)
-        check(stored('killed', server) == samples_of(lines), f'all count once: {stored("killed", server)} of {samples_of(lines)}')
+        check(stored('killed', server) == samples_of(lines), f'every sample is stored once: {stored("killed", server)} of {samples_of(lines)}')
 
 
 @test
-def an_insert_whose_answer_is_lost_counts_once():
+def an_insert_whose_response_is_lost_is_deduplicated_on_retry():
     server = servers()[0]
     lines = stacks(5000)
     with Directory() as d, Proxy(server, 'INSERT INTO samples', after=True) as proxy:
         collected(lines, proxy.url('lost'), directory=d)
-        check(proxy.cut.is_set(), 'an answer was lost')
+        check(proxy.cut.is_set(), 'a response was lost')
         check(stored('lost', server) == samples_of(lines), f'{stored("lost", server)} of {samples_of(lines)}')
         check(int(server.ask('SELECT count() FROM (SELECT stack, series FROM samples WHERE kind = 0 GROUP BY stack, series HAVING'
-                             ' count() > 1)', 'lost')) == 0, 'each piece has one marker')
+                             ' count() > 1)', 'lost')) == 0, 'each inserted block has one marker')
 
 
 @test
-def a_server_killed_after_an_insert_counts_it_once():
+def an_insert_is_deduplicated_when_the_server_is_killed_after_it():
     server = mortals()[0]
     lines = stacks(5000)
     with Directory() as d, Proxy(server, 'INSERT INTO samples', server.kill, after=True) as proxy:
@@ -108,7 +108,7 @@ def a_server_killed_after_an_insert_counts_it_once():
 
 
 @test
-def a_daemon_killed_between_names_and_samples_sends_them_again():
+def samples_are_sent_again_when_the_daemon_is_killed_between_names_and_samples():
     server = servers()[0]
     lines = stacks(5000)
     for after in (False, True):
@@ -120,7 +120,7 @@ def a_daemon_killed_between_names_and_samples_sends_them_again():
             with Proxy(server, 'INSERT INTO samples', lambda: children[0].kill(), after=after) as proxy:
                 children.append(collect(proxy.url(database), directory=d, source=f'file:{d}/lines'))
                 check(proxy.cut.wait(120), 'the daemon was killed')
-                check(children[0].wait(60) == -signal.SIGKILL, 'and is gone')
+                check(children[0].wait(60) == -signal.SIGKILL, 'the daemon has exited')
                 second = collect(proxy.url(database), directory=d, source=f'file:{d}/lines')
                 whole = wait_for(lambda: stored(database, server) >= samples_of(lines), 120)
                 second.terminate()
@@ -130,7 +130,7 @@ def a_daemon_killed_between_names_and_samples_sends_them_again():
 
 
 @test
-def samples_wait_while_clickhouse_is_down():
+def samples_are_queued_while_clickhouse_is_down():
     server = mortals()[0]
     lines = stacks(5000)
     server.kill()
@@ -139,56 +139,56 @@ def samples_wait_while_clickhouse_is_down():
         p.stdin.write(''.join(lines))
         p.stdin.flush()
         said = [p.stderr.readline() for _ in range(2)]
-        check(any('no samples can be stored there until it is available' in line for line in said), f'it says so: {said}')
+        check(any('no samples can be stored there until it is available' in line for line in said), f'the log reports the outage: {said}')
         server.start()
         p.communicate(timeout=300)
-        check(stored('down', server) == samples_of(lines), 'nothing is lost')
+        check(stored('down', server) == samples_of(lines), 'no samples are lost')
 
 
 @test
-def a_cluster_gets_tables_that_read_all_shards():
+def a_cluster_gets_distributed_tables_that_read_all_shards():
     one, two = servers()
     lines = stacks(2000)
     with Directory() as d:
         collected(lines, both('cluster'), directory=d)
         collected(lines, both('cluster', '&cluster=both'), directory=d)
         each = [stored('cluster', s) for s in (one, two)]
-        check(min(each) > 0 and sum(each) == 2 * samples_of(lines), f'each shard got its samples: {each}')
+        check(min(each) > 0 and sum(each) == 2 * samples_of(lines), f'each shard stores its share of the samples: {each}')
         for server in (one, two):
-            check(int(server.ask('SELECT sum(value) FROM samples_all WHERE kind > 0', 'cluster')) == sum(each), 'any shard reads all')
+            check(int(server.ask('SELECT sum(value) FROM samples_all WHERE kind > 0', 'cluster')) == sum(each), 'every shard can read all samples')
             joined = server.ask('SELECT sum(n) FROM (SELECT stack, sum(value) AS n FROM samples_all WHERE kind > 0 GROUP BY stack) ANY INNER JOIN'
                                 ' (SELECT stack, frames FROM stacks_all) USING stack WHERE length(frames) = 5', 'cluster')
-            check(int(joined) == sum(each), f'with their stacks: {joined}')
+            check(int(joined) == sum(each), f'samples can be joined with their stacks: {joined}')
             local = server.ask('SELECT sum(value) FROM samples_all ANY INNER JOIN (SELECT stack, frames FROM cluster.stacks) USING stack'
                                ' WHERE kind > 0 AND length(frames) = 5', 'cluster')
-            check(int(local) == sum(each), f'joined on each shard by itself: {local}')
+            check(int(local) == sum(each), f'a join local to each shard returns all samples: {local}')
         try:
             one.ask('INSERT INTO samples_all SELECT * FROM samples', 'cluster')
-            check(False, 'nothing is inserted through them')
+            check(False, 'an insert through a distributed table is rejected')
         except RuntimeError as e:
-            check('sharding key' in str(e), f'it is refused for what it has not: {e}')
+            check('sharding key' in str(e), f'the error names the missing sharding key: {e}')
         for shards, cluster, word in ((f'{two.server},{one.server}', 'both', "in the cluster's order"),
                                       (one.server, 'both', 'has 2 shards'),
                                       (f'{one.server},{two.server}', 'none', "has no cluster 'none'")):
             p = collect(one.url('cluster', f'?shards={shards}&cluster={cluster}'), directory=d)
             said = p.communicate('a;b 1\n', timeout=300)[1]
             check(p.returncode and word in said, f'{word}: {said}')
-        check(sum(stored('cluster', s) for s in (one, two)) == sum(each), 'and nothing was stored')
+        check(sum(stored('cluster', s) for s in (one, two)) == sum(each), 'no samples were stored')
 
 
 @test
-def one_server_by_two_names_is_no_pair_of_shards():
+def two_names_of_one_server_are_rejected_as_shards():
     server = servers()[0]
     with Directory() as d:
         for other, word in ((server.server, 'twice; remove one of them'), (f'localhost:{server.port}', 'is one of those before it')):
             p = collect(server.url('twice', f'?shards={server.server},{other}'), directory=d)
             said = p.communicate('a;b 1\n', timeout=300)[1]
             check(p.returncode and word in said, f'{other}: {said}')
-        check('twice' not in server.ask('SHOW DATABASES'), 'nothing was created')
+        check('twice' not in server.ask('SHOW DATABASES'), 'no database was created')
 
 
 @test
-def a_question_above_the_limits_is_refused_with_a_sentence():
+def a_query_above_the_memory_limit_is_rejected_with_an_explanation():
     server = servers()[0]
     with Directory() as d:
         collected([f'index.php;main;f{i};g{i % 7} 1\n' for i in range(120000)], server.url('limits'), directory=d)
@@ -208,17 +208,17 @@ def imported(url, *arguments):
 
 
 @test
-def two_that_add_a_run_of_one_name_store_one():
+def concurrent_imports_of_a_run_with_the_same_id_store_it_once():
     url = both('runs')
     same = [imported(url, '--source', 'shop', '--id', 'same') for _ in range(4)]
     said = [p.communicate(timeout=120)[1] for p in same]
-    check(all(p.returncode == 0 for p in same), f'all are content: {said}')
-    check(sum('already stored' in text for text in said) == 3, f'three find it there: {said}')
+    check(all(p.returncode == 0 for p in same), f'all imports succeed: {said}')
+    check(sum('already stored' in text for text in said) == 3, f'three imports report that the run is already stored: {said}')
     other = [imported(url, '--source', 'shop', '--id', 'other', '--label', f'n={i}') for i in range(4)]
     said = [p.communicate(timeout=120)[1] for p in other]
-    check(sorted(p.returncode for p in other) == [0, 2, 2, 2], f'one wins: {said}')
-    check(sum("there is another run 'other'" in text for text in said) == 3, f'the others are told: {said}')
-    check(sum(int(s.ask('SELECT count() FROM runs', 'runs')) for s in servers()) == 2, 'two are there')
+    check(sorted(p.returncode for p in other) == [0, 2, 2, 2], f'one of the conflicting imports succeeds: {said}')
+    check(sum("there is another run 'other'" in text for text in said) == 3, f'the other imports report the conflict: {said}')
+    check(sum(int(s.ask('SELECT count() FROM runs', 'runs')) for s in servers()) == 2, 'two runs are stored')
 
 
 def runs_stored(database, pair):
@@ -226,51 +226,51 @@ def runs_stored(database, pair):
 
 
 @test
-def runs_are_found_after_a_shard_was_added():
+def runs_are_found_after_a_shard_is_added():
     one, two = servers()
     names = [f'r{i}' for i in range(12)]
     post = lambda page, name, text: status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', text.encode())
     with Directory() as d:
         with Page(d, one.url('grown')) as page:
-            check(all(post(page, n, f'main;{n} 3\n')[0] == 201 for n in names), 'runs are stored in one server')
+            check(all(post(page, n, f'main;{n} 3\n')[0] == 201 for n in names), 'the runs are stored on one server')
         with Page(d, both('grown')) as page:
             for n in names:
                 status, text = status_of(page, f'/api/v1/runs/shop/{n}?format=folded')
                 check(status == 200 and f'main;{n} 3' in text, f'{n} is found: {status} {text[:200]}')
                 status, text = post(page, n, f'main;{n} 3\n')
-                check(status == 200 and not json.loads(text)['stored'], f'and known: {status} {text[:200]}')
+                check(status == 200 and not json.loads(text)['stored'], f'{n} is recognized as already stored: {status} {text[:200]}')
                 status, text = post(page, n, f'main;{n} 4\n')
-                check(status == 409, f'another one of its name is refused: {status} {text[:200]}')
+                check(status == 409, f'a different run with the id {n} is rejected: {status} {text[:200]}')
             check(len(json.loads(status_of(page, '/api/v1/runs?source=shop&limit=100')[1])['runs']) == len(names), 'each is listed once')
             for n in names[:6]:
                 check(status_of(page, f'/api/v1/runs/shop/{n}', 'DELETE')[0] in (200, 204), f'{n} is removed')
                 check(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 404, f'{n} is gone')
-                check(post(page, n, f'main;{n} 5\n')[0] == 201, f'{n} is stored again')
-            check(runs_stored('grown', (one, two)) == len(names) and runs_stored('grown', (two,)) > 0, 'some of these in the new one')
+                check(post(page, n, f'main;{n} 5\n')[0] == 201, f'{n} can be stored again')
+            check(runs_stored('grown', (one, two)) == len(names) and runs_stored('grown', (two,)) > 0, 'some of the runs are stored on the new server')
         with Page(d, two.url('grown', f'?shards={two.server},{one.server}')) as page:
-            check(all(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 200 for n in names), 'all are found in another order')
+            check(all(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 200 for n in names), 'all runs are found with the servers in another order')
 
 
 @test
-def notes_about_removed_runs_go_when_the_runs_are_gone():
+def markers_of_removed_runs_expire_after_the_runs_are_deleted():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
     with Directory() as d:
         with Page(d, both('swept')) as page:
             for i in range(20):
-                check(status_of(page, f'/api/v1/runs?source=shop&id=r{i}', 'POST', f'main;f{i} 3\n'.encode())[0] == 201, 'stored')
+                check(status_of(page, f'/api/v1/runs?source=shop&id=r{i}', 'POST', f'main;f{i} 3\n'.encode())[0] == 201, 'the run is stored')
         for s in pair:          # of runs of long ago
             s.ask('INSERT INTO runs_removed SELECT 202601, number + 1 FROM system.numbers LIMIT 2000', 'swept')
         with Page(d, both('swept'), '--runs-count', '5') as page:
-            check(wait_for(lambda: max(noted()) <= 20), f'they are swept up: {noted()}')
-            check(wait_for(lambda: sum(int(s.ask('SELECT count() FROM runs', 'swept')) for s in pair) == 5), 'so are the runs')
+            check(wait_for(lambda: max(noted()) <= 20), f'old markers are deleted: {noted()}')
+            check(wait_for(lambda: sum(int(s.ask('SELECT count() FROM runs', 'swept')) for s in pair) == 5), 'the removed runs are deleted')
             ids = sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop')[1])['runs'])
-            check(ids == sorted(f'r{i}' for i in range(15, 20)), f'the newest are left: {ids}')
-            check(sum(noted()) == 15, f'notes about runs that were stored a moment ago stay: {noted()}')
+            check(ids == sorted(f'r{i}' for i in range(15, 20)), f'the newest runs are kept: {ids}')
+            check(sum(noted()) == 15, f'markers of recently stored runs are kept: {noted()}')
 
 
 @test
-def runs_are_rewritten_only_when_many_of_them_are_removed():
+def the_runs_table_is_rewritten_only_when_many_runs_are_removed():
     server = servers()[0]
     mutations = lambda table, more='': int(server.ask('SELECT count() FROM system.mutations WHERE database = currentDatabase()'
                                                       f" AND table = '{table}'{more}", 'rewritten'))
@@ -286,25 +286,25 @@ def runs_are_rewritten_only_when_many_of_them_are_removed():
         before = mutations('runs_removed')
         server.ask('INSERT INTO runs_removed SELECT 202601, number + 1 FROM system.numbers LIMIT 2000', 'rewritten')
         with Page(d, server.url('rewritten')) as page:
-            check(wait_for(lambda: mutations('runs_removed') > before, 100), 'maintenance was there')
-            check(wait_for(lambda: not mutations('runs', ' AND is_done = 0') and not mutations('runs_removed', ' AND is_done = 0')), 'done')
+            check(wait_for(lambda: mutations('runs_removed') > before, 100), 'maintenance ran')
+            check(wait_for(lambda: not mutations('runs', ' AND is_done = 0') and not mutations('runs_removed', ' AND is_done = 0')), 'all mutations completed')
             return sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop&limit=100')[1])['runs'])
 
     def store_all(page):
         for name in ids:
-            check(status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', f'main;{name} 3\n'.encode())[0] == 201, 'stored')
+            check(status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', f'main;{name} 3\n'.encode())[0] == 201, 'the run is stored')
     with Directory() as d:
         removed_and_maintained(ids[:1], store_all)
-        check(mutations('runs') == 1 and rows() == 39, f'the first of a day is deleted at once: {rows()}')
+        check(mutations('runs') == 1 and rows() == 39, f'the first removed run of a day is deleted immediately: {rows()}')
         removed_and_maintained(ids[1:3])
-        check(mutations('runs') == 1 and rows() == 39, f'two of 39 are left for later: {rows()}')
+        check(mutations('runs') == 1 and rows() == 39, f'the deletion of two of 39 runs is postponed: {rows()}')
         listed = removed_and_maintained(ids[3:10])
-        check(mutations('runs') == 2 and rows() == 30, f'nine are deleted together: {rows()}')
-        check(listed == ids[10:], f'the others are there: {listed}')
+        check(mutations('runs') == 2 and rows() == 30, f'nine removed runs are deleted in one mutation: {rows()}')
+        check(listed == ids[10:], f'the other runs are listed: {listed}')
 
 
 @test
-def two_sinks_with_a_server_and_a_database_in_common_are_refused():
+def two_sinks_that_share_a_server_and_a_database_are_rejected():
     one, two = servers()
     alias = f'clickhouse://localhost:{two.server.rsplit(":", 1)[1]}/overlap'
 
@@ -325,32 +325,32 @@ def two_sinks_with_a_server_and_a_database_in_common_are_refused():
         reader = threading.Thread(target=lambda: lines.extend(iter(p.stderr.readline, '')), daemon=True)
         reader.start()
         try:
-            check(wait_for(lambda: any('listening on' in line for line in lines), 60), f'it starts: {lines}')
+            check(wait_for(lambda: any('listening on' in line for line in lines), 60), f'the daemon starts: {lines}')
             serve(d, f'{start}to:\n  - "{alias}"\n')
             p.send_signal(signal.SIGHUP)
-            check(wait_for(lambda: any('the store of the page and a sink write to one database' in line for line in lines), 30), f'refused: {lines}')
+            check(wait_for(lambda: any('the store of the page and a sink write to one database' in line for line in lines), 30), f'a database shared with the store of the page is rejected: {lines}')
             serve(d, f'{start}to:\n  - "{alias}2"\n')
             p.send_signal(signal.SIGHUP)
-            check(wait_for(lambda: two.ask('SHOW DATABASES').split().count('overlap2'), 30), f'another database is fine: {lines}')
+            check(wait_for(lambda: two.ask('SHOW DATABASES').split().count('overlap2'), 30), f'another database is accepted: {lines}')
             serve(d, f'{start}to:\n  - "{alias}2?timeout=20s"\n')
             p.send_signal(signal.SIGHUP)
-            check(wait_for(lambda: any('timeout=20s' in line for line in lines), 30), f'and so is another URL instead: {lines}')
+            check(wait_for(lambda: any('timeout=20s' in line for line in lines), 30), f'a changed URL is accepted: {lines}')
             check(not any('two sinks' in line for line in lines), f'{lines}')
         finally:
             p.terminate()
-            check(p.wait(60) == 0, f'it goes on until it is stopped: {lines}')
+            check(p.wait(60) == 0, f'the daemon runs until it is stopped: {lines}')
             reader.join(10)
             p.stderr.close()
 
 
 @test
-def passwords_come_from_files_and_are_not_shown():
+def passwords_are_read_from_files_and_never_shown():
     with ClickHouse(password='geheim7') as server, Directory() as d:
         with open(f'{d}/password', 'w') as f:
             f.write('geheim7\n')
         url = server.url('secret', f'?password-file={d}/password').replace('//', '//default@')
         collected(stacks(10), url, directory=d)
-        check(stored('secret', server) > 0, 'samples are there')
+        check(stored('secret', server) > 0, 'samples are stored')
         p = collect(server.url('secret').replace('//', '//default:wrong9@'), directory=d)
         said = p.communicate('a;b 1\n', timeout=60)[1]
         check(p.returncode and 'wrong' in said and 'wrong9' not in said and 'geheim7' not in said, said)
@@ -362,7 +362,7 @@ def sql_of_docs():
 
 
 @test
-def the_schema_of_the_docs_is_the_schema():
+def the_documented_schema_matches_the_created_tables():
     server = servers()[0]
     with Directory() as d:
         collected(stacks(100), server.url('schema1'), directory=d)
@@ -372,11 +372,11 @@ def the_schema_of_the_docs_is_the_schema():
         server.ask(sql, 'schema2')
     shown = [server.ask("SELECT name, engine, partition_key, sorting_key FROM system.tables WHERE database = 'schema%d' ORDER BY name" % i)
              + server.ask("SELECT table, name, type FROM system.columns WHERE database = 'schema%d' ORDER BY table, name" % i) for i in (1, 2)]
-    check(shown[0] == shown[1] and len(tables) == 8, f'{len(tables)} tables: {shown}')
+    check(shown[0] == shown[1] and len(tables) == 8, f'both schemas have 8 tables, not {len(tables)}: {shown}')
 
 
 @test
-def the_questions_of_the_docs_have_answers():
+def the_documented_sql_queries_return_results():
     server = servers()[0]
     with Directory() as d:
         collected(stacks(2000), server.url('docs'), directory=d)
@@ -388,8 +388,8 @@ def the_questions_of_the_docs_have_answers():
                 continue
             answer = server.ask(sql, 'docs')
             count += 1
-            check(answer or 'SELECT' not in sql.split('\n')[0], f'{sql[:200]} has no answer')
-    check(count > 8, f'{count} questions')
+            check(answer or 'SELECT' not in sql.split('\n')[0], f'the query returns results: {sql[:200]}')
+    check(count > 8, f'more than 8 queries were found, not {count}')
 
 
 run_tests()

@@ -87,15 +87,15 @@ def send(lines, *urls):
 
 
 @test
-def all_replicas_get_all_samples_and_every_server_reads_all_shards():
+def all_replicas_store_all_samples_of_their_shard_and_every_server_reads_all_shards():
     k, lines = the_cluster(), stacks(2000)
     with Directory() as d:
         send(lines, f'sqlite:{d}/sqlite')
-        check(k.have(samples_of(sent)), f'each server has its part, and reads all of {samples_of(sent)}: {k.sums()}')
+        check(k.have(samples_of(sent)), f'each server stores its share and reads all {samples_of(sent)} samples: {k.sums()}')
         for server in k.servers:
             local = server.ask('SELECT sum(value) FROM samples_all ANY INNER JOIN (SELECT stack, frames FROM shared.stacks) USING stack'
                                ' WHERE kind > 0 AND length(frames) = 5', 'shared')
-            check(int(local) == samples_of(sent), f'with a join on each shard by itself, too: {local}')
+            check(int(local) == samples_of(sent), f'a join local to each shard returns all samples: {local}')
         end = int(k.a.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'shared'))
         found = []
         for number, url in enumerate((f'sqlite:{d}/sqlite', k.url())):
@@ -105,11 +105,11 @@ def all_replicas_get_all_samples_and_every_server_reads_all_shards():
             check(found[1][what] == value, f'{what}: {str(found[1][what])[:300]}, not {str(value)[:300]}')
     engines = k.b.ask("SELECT name, engine FROM system.tables WHERE database = 'shared'")
     check(len(re.findall('Replicated', engines)) == 8 and len(re.findall('_all\tDistributed', engines)) == 6,
-          f'the replica that no URL names has the same tables: {engines}')
+          f'a replica that is not in the URL has the same tables: {engines}')
 
 
 @test
-def a_replica_that_is_away_catches_up():
+def a_replica_catches_up_after_downtime():
     k = the_cluster()
     k.b.kill()
     send(stacks(500, 2))
@@ -118,7 +118,7 @@ def a_replica_that_is_away_catches_up():
 
 
 @test
-def samples_wait_while_zookeeper_is_away():
+def samples_are_queued_while_zookeeper_is_down():
     k, lines = the_cluster(), stacks(500, 3)
     k.zookeeper.kill()
     with Directory() as d:
@@ -126,10 +126,10 @@ def samples_wait_while_zookeeper_is_away():
         p.stdin.write(''.join(lines))
         p.stdin.flush()
         said = [p.stderr.readline() for _ in range(2)]
-        check(any('cannot store samples, keeping them in memory' in line for line in said), f'it says so: {said}')
+        check(any('cannot store samples, keeping them in memory' in line for line in said), f'the log reports the outage: {said}')
         k.zookeeper.start()
         sent.extend(lines)
-        check(k.have(samples_of(sent)), f'then they are stored: {k.sums()} of {samples_of(sent)}')
+        check(k.have(samples_of(sent)), f'queued samples are stored once ZooKeeper is back: {k.sums()} of {samples_of(sent)}')
         said = p.communicate(timeout=300)[1]
         check(p.returncode == 0, said)
 
@@ -140,7 +140,7 @@ def errors_at(port):
 
 
 @test
-def an_insert_that_zookeeper_may_not_have_is_not_taken_for_stored():
+def an_insert_with_an_unknown_zookeeper_commit_is_retried():
     k, lines = the_cluster(), stacks(300, 4)
     k.proxy.pattern = re.compile(rb'/shared/samples/log/log-[^/]*block_id', re.S)
     with Directory() as d:
@@ -150,12 +150,12 @@ def an_insert_that_zookeeper_may_not_have_is_not_taken_for_stored():
         p.stdin.flush()
         check(k.proxy.cut.wait(120), 'the connection was cut before the commit')
         check(wait_for(lambda: int(k.a.ask("SELECT parts_to_check FROM system.replicas WHERE table = 'samples'")) == 1, 60),
-              'the server has the rows and does not know')
+              'the server has the rows, but their commit is unknown')
         before = errors_at(port)
-        check(wait_for(lambda: errors_at(port) >= before + 2, 60), 'they are not taken for stored')
+        check(wait_for(lambda: errors_at(port) >= before + 2, 60), 'the insert is not considered stored')
         k.a.ask('SYSTEM RESTART REPLICA shared.samples')    # else it finds out after 5 minutes
         sent.extend(lines)
-        check(k.have(samples_of(sent)), f'but sent once more: {k.sums()} of {samples_of(sent)}')
+        check(k.have(samples_of(sent)), f'the samples are sent again: {k.sums()} of {samples_of(sent)}')
         said = p.communicate(timeout=300)[1]
         check(p.returncode == 0, said)
 
@@ -169,7 +169,7 @@ def make_old(server, table):
 
 
 @test
-def a_day_is_dropped_from_all_replicas():
+def an_expired_day_is_dropped_from_all_replicas():
     k = the_cluster()
     for server in (k.a, k.c):
         server.ask(f'INSERT INTO samples VALUES ({OLD}, 0, 1, 0, 5, 5), ({OLD}, 1, 1, 1, 5, 7)', 'shared')
@@ -180,34 +180,34 @@ def a_day_is_dropped_from_all_replicas():
         return [int(s.ask(f'SELECT count() FROM {table}', 'shared')) for s in k.servers for table in (
             f'(SELECT * FROM samples WHERE day = {OLD})', f'(SELECT * FROM series WHERE day = {OLD})',
             f'(SELECT * FROM stacks WHERE month = toYYYYMM({OLD}))')]
-    check(wait_for(lambda: left() == [2, 1, 1] * 3), f'all replicas have an old day: {left()}')
+    check(wait_for(lambda: left() == [2, 1, 1] * 3), f'all replicas store an old day: {left()}')
     for server in k.servers:
         for table in ('series', 'stacks'):
             make_old(server, table)
     # A replica that has just lost ZooKeeper may refuse the first attempt; the next one is a minute later.
     with Directory() as d, Page(d, k.url(), '--retain', '30') as page:
-        check(wait_for(lambda: left() == [0] * 9, 150), f'it is gone: {left()} {[line for line in page.daemon.lines if "maintenance" in line]}')
-    check(k.have(samples_of(sent)), f'all else is there: {k.sums()} of {samples_of(sent)}')
+        check(wait_for(lambda: left() == [0] * 9, 150), f'the old day is dropped from all replicas: {left()} {[line for line in page.daemon.lines if "maintenance" in line]}')
+    check(k.have(samples_of(sent)), f'all other samples are kept: {k.sums()} of {samples_of(sent)}')
 
 
 @test
-def a_shard_that_is_away_is_named_and_a_table_of_all_shards_fails():
+def an_unavailable_shard_is_named_in_the_warning_and_fails_distributed_tables():
     k = the_cluster()
     with Directory() as d, Page(d, k.url(more='&cluster=copies&timeout=5s')) as page:
         k.c.kill()
         with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
             warning = r.headers['Strobe-Warning'] or ''
-        check(k.c.server in warning and k.a.server not in warning, f'Strobe names it: {warning}')
+        check(k.c.server in warning and k.a.server not in warning, f'the warning names the unavailable shard: {warning}')
         try:
             k.a.ask('SELECT sum(value) FROM samples_all', 'shared')
-            check(False, 'SQL fails')
+            check(False, 'an SQL query of a distributed table fails')
         except RuntimeError:
             pass
     k.c.start()
 
 
 @test
-def tables_that_are_not_replicated_are_refused_in_a_cluster_with_replicas():
+def unreplicated_tables_are_rejected_in_a_replicated_cluster():
     k = the_cluster()
     with Directory() as d:
         collected(stacks(10), k.url('plain', ''), directory=d)

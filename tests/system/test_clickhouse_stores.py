@@ -26,18 +26,18 @@ def conforms(url, rows):
         said = p.communicate()[0]
         bad = [line for line in said.splitlines() if line.startswith(('not ok', '#'))]
         check(p.returncode == 0, f'{name}: ' + '; '.join(bad)[:2000])
-        check(said.count('\nok - ') > 0, f'{name} has tests')
+        check(said.count('\nok - ') > 0, f'{name} runs at least one test')
     drop_databases('test_')
 
 
 @test
-def one_server_keeps_what_every_store_promises():
+def one_server_passes_the_store_conformance_tests():
     conforms(servers()[0].url('NEW'), {})
     conforms(servers()[0].url('NEW'), {'STROBE_TEST_ROWS': '1'})
 
 
 @test
-def two_shards_keep_what_every_store_promises():
+def two_shards_pass_the_store_conformance_tests():
     conforms(both('NEW'), {'STROBE_TEST_ROWS': '1'})
 
 

@@ -38,7 +38,7 @@ class Clocked(Daemon):
         with open(self.file, 'a') as f:
             f.write(f'/srv/api.php;{frame} 1\n' * EACH)
         self.sent += 2 * EACH
-        check(wait_for(self.has_all), f'{frame}: all {self.sent} are in every sink: {self.status()["sinks"]}')
+        check(wait_for(self.has_all), f'{frame}: every sink stores all {self.sent} samples: {self.status()["sinks"]}')
 
     def has_all(self):
         relay = next(s for s in self.status()['sinks'] if s['url'].startswith('redis'))['counts']
@@ -63,7 +63,7 @@ def samples_of(d, at):
 
 
 @test
-def a_clock_that_is_set_back_and_forward_loses_nothing():
+def no_samples_are_lost_when_the_clock_is_set_back_and_forward():
     with Directory() as directory, RedisServer() as redis:
         offset = os.open(f'{directory}/offset', os.O_CREAT | os.O_WRONLY)
 
@@ -84,19 +84,19 @@ def a_clock_that_is_set_back_and_forward_loses_nothing():
             for frame, by in [('now', 0), ('back', -HOUR), ('forward', HOUR), ('again', 0)]:
                 times.append((frame, set_clock(by)))
                 c.send(frame)
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'the collector exits with 0')
         with Daemon(directory, '--store', f'sqlite:{c.store}') as d:
             for frame, at in times:
                 hours = {hour_of(at), hour_of(at + 30)}        # should one end just now
                 lines = [line for hour in hours for line in lines_of(f'{c.logs}/hourly/{hour}.all.log')]
                 count = sum(f';{frame} ' in line for line in lines)
-                check(count == 2 * EACH, f'{frame}: {count} lines in {hours}')
-                check(samples_of(d, at).get(frame) == EACH, f'{frame}: the store has them at that time')
-        check(all(map(os.path.exists, old)), 'retention takes nothing')
+                check(count == 2 * EACH, f'{frame}: the hourly logs contain {2 * EACH} lines, not {count}, in {hours}: {count} lines in {hours}')
+                check(samples_of(d, at).get(frame) == EACH, f'{frame}: the store has its samples at the time when they were taken')
+        check(all(map(os.path.exists, old)), 'retention removes no files')
 
 
 @test
-def daylight_saving_that_ends_meanwhile_changes_nothing():
+def the_end_of_daylight_saving_time_does_not_shift_hours():
     with Directory() as directory, RedisServer() as redis:
         end = int(time.time()) + 3
         local = time.gmtime(end + 2 * HOUR)
@@ -106,14 +106,14 @@ def daylight_saving_that_ends_meanwhile_changes_nothing():
             c.send('summer')
             wait_for(lambda: time.time() > end + 0.5)
             c.send('winter')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'the collector exits with 0')
         hours = {hour_of(end - 4), hour_of(end), hour_of(end + 60)}
         made = {os.path.basename(path).split('.')[0] for path in glob.glob(f'{c.logs}/hourly/*')}
-        check(made <= hours, f'hours are of UTC: {made}')
+        check(made <= hours, f'hourly logs are named by UTC hours: {made}')
         lines = [line for path in glob.glob(f'{c.logs}/hourly/*.all.log') for line in lines_of(path)]
-        check(len(lines) == 4 * EACH, f'{len(lines)} lines')
+        check(len(lines) == 4 * EACH, f'the logs contain {4 * EACH} lines, not {len(lines)}')
         with Daemon(directory, '--store', f'sqlite:{c.store}') as d:
-            check(samples_of(d, end) == {'summer': EACH, 'winter': EACH}, 'the store has both, a few seconds apart')
+            check(samples_of(d, end) == {'summer': EACH, 'winter': EACH}, 'the store has samples from before and after the change')
 
 
 main()

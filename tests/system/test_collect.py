@@ -15,7 +15,7 @@ from wire import connect, message
 
 
 @test
-def three_sources_and_two_sinks_add_up_at_any_moment():
+def the_counters_of_three_sources_and_two_sinks_are_consistent_at_any_time():
     with Directory() as directory:
         port, log, a, b = free_port(), f'{directory}/x.log', f'{directory}/a', f'{directory}/b'
         os.makedirs(f'{directory}/logs/hourly')
@@ -39,30 +39,30 @@ def three_sources_and_two_sinks_add_up_at_any_moment():
             sender.join()
             wanted = [900, 3000, 1200]
             check(wait_for(lambda: [s['samples']['stored'] for s in c.sums()['sources']] == wanted),
-                  f'all of it is stored: {c.status()["sources"]}')
-            check(len(readings) > 5, f'sums were read while samples came: {len(readings)}')
+                  f'all samples are stored: {c.status()["sources"]}')
+            check(len(readings) > 5, f'the counters were read while samples arrived: {len(readings)}')
             s = c.sums()
-            check([k['samples']['stored'] for k in s['sinks']] == [5100, 5100], f'each sink has all: {s["sinks"]}')
+            check([k['samples']['stored'] for k in s['sinks']] == [5100, 5100], f'each sink stores all samples: {s["sinks"]}')
             metrics = c.get('/metrics')
             for line in [f'strobe_source_samples_stored_total{{source="unix:{directory}/s"}} 900',
                          f'strobe_sink_samples_handed_total{{sink="sqlite:{a}"}} 5100',
                          f'strobe_lines_received_total{{source="file:{log}"}} 1200', 'strobe_samples_stored_total 5100',
                          'strobe_ready 1', 'arclamp_log_bytes_total{period="hourly"} 4']:
-                check(f'\n{line}\n' in metrics, f'/metrics says {line}')
+                check(f'\n{line}\n' in metrics, f'/metrics contains {line}')
             text = subprocess.run([STROBE, 'status', '--url', c.url], capture_output=True, text=True).stdout
-            check('900 samples received = 900 in all sinks + 0 dropped + 0 in flight' in text, f'status shows sums:\n{text}')
-            check(c.get('/healthz') == 'ok\n', 'it is alive')
+            check('900 samples received = 900 in all sinks + 0 dropped + 0 in flight' in text, f'strobe status shows the sums:\n{text}')
+            check(c.get('/healthz') == 'ok\n', 'the liveness check succeeds')
             try:
                 c.get('/')
-                check(False, 'there is no page')
+                check(False, 'the collector serves no page')
             except urllib.error.HTTPError as e:
-                check(e.code == 404 and 'counters only' in e.read().decode(), 'there is no page, and the answer says so')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, a) == 5100 and total(directory, b) == 5100, 'both stores give all of it back')
+                check(e.code == 404 and 'counters only' in e.read().decode(), 'the 404 response states that only counters are served')
+            check(c.stop() == 0, 'the collector exits with 0')
+        check(total(directory, a) == 5100 and total(directory, b) == 5100, 'both stores return all samples')
 
 
 @test
-def hundreds_of_silent_connections_to_the_counters_keep_nobody_out():
+def hundreds_of_idle_http_connections_do_not_lock_out_other_clients():
     with Directory() as directory, Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a') as c:
         address = ('127.0.0.1', int(c.url.rsplit(':', 1)[1]))
         request, crowd = f'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\n\r\n'.encode(), []
@@ -76,13 +76,13 @@ def hundreds_of_silent_connections_to_the_counters_keep_nobody_out():
         metrics = c.get('/metrics', timeout=25)
         seconds = time.monotonic() - start
         # A silent connection is closed after 30 s by itself: nobody waits for that.
-        check(seconds < 25, f'who asks is answered at once: {seconds:.1f} s for all of it')
+        check(seconds < 25, f'other clients are answered without delay: {seconds:.1f} s in total: {seconds:.1f} s for all of it')
         closed = int(re.search(r'^strobe_http_connections_evicted_total (\d+)', metrics, re.M).group(1))
-        check(150 <= closed <= 250, f'{closed} of 400 gave way')
+        check(150 <= closed <= 250, f'idle connections are evicted: {closed} of 400')
         wait_for(lambda: any('HTTP connections' in line for line in c.lines))
-        check(len([line for line in c.lines if 'HTTP connections' in line]) == 1, f'it is said once: {c.lines}')
+        check(len([line for line in c.lines if 'HTTP connections' in line]) == 1, f'the limit is logged once: {c.lines}')
         crowd[-1].sendall(request)
-        check(b'200 OK' in crowd[-1].recv(1000), 'who came last is still there')
+        check(b'200 OK' in crowd[-1].recv(1000), 'the newest connection is still open')
         for s in crowd:
             s.close()
 
@@ -104,7 +104,7 @@ def status_finds_a_collector_at_its_usual_address():
 
 
 @test
-def a_second_collector_on_one_state_directory_says_so_and_ends_with_2():
+def a_second_collector_on_the_same_state_directory_exits_with_2_and_names_the_first():
     with Directory() as directory:
         with Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a') as c:
             second = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', f'{directory}/state', '--from',
@@ -112,11 +112,11 @@ def a_second_collector_on_one_state_directory_says_so_and_ends_with_2():
                                     capture_output=True, text=True, timeout=60)
             check(second.returncode == 2 and f'(pid {c.process.pid})' in second.stderr and '--state' in second.stderr,
                   f'{second.returncode}: {second.stderr}')
-            check(not os.path.exists(f'{directory}/t'), 'it has not taken a socket before')
+            check(not os.path.exists(f'{directory}/t'), 'no socket was created before the check')
 
 
 @test
-def it_is_not_ready_while_no_source_is_up():
+def a_collector_is_not_ready_while_no_source_is_up():
     with Directory() as directory:
         with Collector(directory, '--from', f'file:{directory}/x.log', '--to', f'sqlite:{directory}/a') as c:
             def ready():
@@ -125,13 +125,13 @@ def it_is_not_ready_while_no_source_is_up():
                 except urllib.error.HTTPError as e:
                     return f'{e.code} {e.read().decode()}'
 
-            check('503' in ready() and 'waiting for the file' in ready(), f'it says why: {ready()}')
+            check('503' in ready() and 'waiting for the file' in ready(), f'the response gives the reason: {ready()}')
             write(f'{directory}/x.log', 'main 1\n')
-            check(wait_for(lambda: ready() == 'yes'), f'it is, with the file: {ready()}')
+            check(wait_for(lambda: ready() == 'yes'), f'the collector is ready once the file exists: {ready()}')
 
 
 @test
-def a_busy_port_for_counters_is_a_warning():
+def a_port_in_use_for_the_counters_is_only_a_warning():
     with Directory() as directory, socket.socket() as busy:
         busy.bind(('127.0.0.1', 0))
         busy.listen()
@@ -143,18 +143,18 @@ def a_busy_port_for_counters_is_a_warning():
 
 
 @test
-def the_example_files_of_the_package_are_taken():
+def the_packaged_example_configurations_are_accepted():
     with Directory() as directory:
         with Daemon(directory, '-c', f'{ROOT}/packaging/strobe.yaml') as d:
-            check(d.status()['store']['max_age_seconds'] == 30 * 86400, 'strobe.yaml is read by serve')
-            check(d.stop() == 0, 'it ends with 0')
+            check(d.status()['store']['max_age_seconds'] == 30 * 86400, 'strobe serve reads strobe.yaml')
+            check(d.stop() == 0, 'the daemon exits with 0')
         done = subprocess.run([STROBE, 'collect', '-c', f'{ROOT}/packaging/collect.yaml', '--from', '-', '--to',
                                f'sqlite:{directory}/a', '--listen', 'none'], input='main;a 1\n', capture_output=True, text=True)
-        check(done.returncode == 0, f'collect.yaml by collect: {done.stderr}')
+        check(done.returncode == 0, f'strobe collect reads collect.yaml: {done.stderr}')
 
 
 @test
-def units_of_systemd_are_valid_and_locked_up():
+def the_systemd_units_are_valid_and_sandboxed():
     units = [f'{ROOT}/packaging/systemd/{name}' for name in ['strobe.service.in', 'strobe-collect.service.in', 'strobe.socket.in',
                                                                'strobe-collect.socket.in', 'strobe-record.service.in']]
     with Directory() as directory:
@@ -176,7 +176,7 @@ def units_of_systemd_are_valid_and_locked_up():
         for service in paths[:2]:
             done = subprocess.run(['systemd-analyze', 'security', '--offline=yes', '--threshold=15', '--no-pager', service],
                                   capture_output=True, text=True, timeout=60)
-            check('--offline' in done.stderr or done.returncode == 0, f'its exposure is 1.5 at most: {done.stdout[-200:]}')
+            check('--offline' in done.stderr or done.returncode == 0, f'the exposure level is at most 1.5: {done.stdout[-200:]}')
 
 
 main()

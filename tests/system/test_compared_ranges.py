@@ -30,7 +30,7 @@ def send(d, begin, day, chance, counts):
             counts[day, tuple(labels.items()), stack] += samples
             n += samples
     s.close()
-    check(wait_for(lambda: d.status()['samples']['stored'] == n), f'all are stored: {d.status()["samples"]}')
+    check(wait_for(lambda: d.status()['samples']['stored'] == n), f'all samples are stored: {d.status()["samples"]}')
 
 
 @contextlib.contextmanager
@@ -119,7 +119,7 @@ def compare(d, parameters, before, after):
 
 
 @test
-def yesterday_at_this_time():
+def a_time_range_is_compared_with_the_same_time_yesterday():
     begin = int(time.time()) // 60 * 60 - 2 * SPAN
     now = {'from': begin, 'to': begin + SPAN}
     with store(begin, yesterday=True) as (d, counts):
@@ -133,7 +133,7 @@ def yesterday_at_this_time():
 
 
 @test
-def two_deploys_and_two_sets_of_labels():
+def two_deploys_and_two_label_sets_are_compared():
     begin = int(time.time()) // 60 * 60 - 2 * SPAN
     now = {'from': begin, 'to': begin + SPAN}
     with store(begin, yesterday=True) as (d, counts):
@@ -153,7 +153,7 @@ def two_deploys_and_two_sets_of_labels():
 
 
 @test
-def a_side_without_samples_says_which():
+def an_error_names_the_side_of_a_comparison_that_has_no_samples():
     begin = int(time.time()) // 60 * 60 - 2 * SPAN
     with store(begin) as (d, _):
         for parameters, words in (({'deploy': '7', 'base.deploy': '5'}, 'deploy=5'), ({'deploy': '5', 'base.deploy': '7'}, 'deploy=5'),

@@ -41,7 +41,7 @@ def sender(path, name='work', labels=None, environment=None, before=None):
             before(p.pid)
         p.stdin.write('\n')
         p.stdin.flush()
-        check(p.stdout.readline() == 'sent\n', f'{name} was sent')
+        check(p.stdout.readline() == 'sent\n', f'{name} sent its message')
         yield p
     finally:
         p.stdin.close()
@@ -55,19 +55,19 @@ def labels_of(daemon):
 
 
 def stored(daemon, samples):
-    check(wait_for(lambda: daemon.status()['samples']['stored'] == samples), f'{samples} are stored')
+    check(wait_for(lambda: daemon.status()['samples']['stored'] == samples), f'{samples} samples are stored')
 
 
 @test
-def samples_are_labeled_by_the_environment_of_their_process():
+def samples_are_labeled_from_the_environment_of_their_process():
     rules = ('pod=env:POD_NAME', 'service_name=otel:service.name', 'node=daemon-env:NODE_NAME')
     with Directory() as directory, Daemon(directory, *(w for r in rules for w in ('--label-from', r)), environment={'NODE_NAME': 'n3'}) as d:
         with sender(d.socket, environment=POD), sender(d.socket, 'own', {'entry': 'index', 'pod': 'mine'}, POD), sender(d.socket, 'bare'):
             stored(d, 3)
         labels = labels_of(d)
-        check(labels['pod'] == {'shop-7d9': 1, 'mine': 1}, f'its own label wins, and what has none has none: {labels}')
+        check(labels['pod'] == {'shop-7d9': 1, 'mine': 1}, f'explicit labels take precedence, and missing variables add no label: {labels}')
         check(labels['service_name'] == {'shop': 2} and labels['node'] == {'n3': 3}, f'{labels}')
-        check(d.status()['sources'][0]['peers_unlabeled'] == 0, 'all could be read')
+        check(d.status()['sources'][0]['peers_unlabeled'] == 0, 'all processes could be inspected')
 
 
 @test
@@ -75,14 +75,14 @@ def runs_are_labeled_like_samples_and_keep_their_own_labels():
     with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'id=env:POD_NAME') as d:
         with sender(d.socket, labels={'id': 'one', 'url': '/cart'}, environment=POD), sender(d.socket, labels={'id': 'two', 'pod': 'mine'}, environment=POD), \
                 sender(d.socket, labels={'id': 'bare'}):
-            check(wait_for(lambda: d.status()['runs']['stored'] == 3), 'three are stored')
+            check(wait_for(lambda: d.status()['runs']['stored'] == 3), 'three runs are stored')
         runs = {r['id']: r for r in json.loads(d.get('/api/v1/runs'))['runs']}
         check({k: r['labels'].get('pod') for k, r in runs.items()} == {'one': 'shop-7d9', 'two': 'mine', 'bare': None}, f'{runs}')
         check(runs['one']['url'] == '/cart', f'{runs}')
 
 
 @test
-def samples_of_a_recorder_are_not_labeled_by_its_place():
+def samples_from_a_recorder_are_not_labeled_with_its_own_environment():
     with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'node=daemon-env:NODE_NAME',
                                           environment={'NODE_NAME': 'n3'}) as d:
         with sender(d.socket, labels={'entry': 'index', 'sampler': 'record'}, environment=POD):
@@ -92,7 +92,7 @@ def samples_of_a_recorder_are_not_labeled_by_its_place():
 
 
 @test
-def samples_are_labeled_by_the_control_group_of_their_process():
+def samples_are_labeled_from_the_control_group_of_their_process():
     with Directory() as directory, Cgroup() as group, Daemon(directory, '--label-from', 'container=cgroup:container') as d:
         with sender(d.socket, before=group.take), sender(d.socket):
             stored(d, 2)
@@ -100,7 +100,7 @@ def samples_are_labeled_by_the_control_group_of_their_process():
 
 
 @test
-def the_limit_of_values_holds_for_these_labels_too():
+def the_cardinality_limit_applies_to_labels_from_the_environment():
     with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-values', '2') as d:
         for i in range(4):
             with sender(d.socket, environment={'POD_NAME': f'pod-{i}'}):
@@ -109,7 +109,7 @@ def the_limit_of_values_holds_for_these_labels_too():
 
 
 @test
-def a_process_that_may_not_be_read_is_counted_and_its_samples_are_stored():
+def an_unreadable_process_is_counted_and_its_samples_are_stored_without_labels():
     if os.geteuid() != 0:
         raise Skip('another user is needed, hence root')
     with Directory() as directory:
@@ -123,14 +123,14 @@ def a_process_that_may_not_be_read_is_counted_and_its_samples_are_stored():
                 with sender(d.socket, environment=POD):
                     stored(d, i + 1)
             said = [line for line in d.lines if 'labels of process' in line]
-            check(len(said) == 1 and 'Permission denied' in said[0] and '/environ' in said[0], f'it is said once: {d.lines}')
-            check(d.status()['sources'][0]['peers_unlabeled'] == 2, 'and counted')
-            check('strobe_peers_unlabeled_total{source="unix:' in d.get('/metrics'), 'also for Prometheus')
+            check(len(said) == 1 and 'Permission denied' in said[0] and '/environ' in said[0], f'the failure is logged once: {d.lines}')
+            check(d.status()['sources'][0]['peers_unlabeled'] == 2, 'unlabeled processes are counted')
+            check('strobe_peers_unlabeled_total{source="unix:' in d.get('/metrics'), 'the Prometheus metrics include the counter')
             check('pod' not in labels_of(d), f'{labels_of(d)}')
 
 
 @test
-def a_rule_that_is_none_is_refused_with_where_it_stands():
+def an_invalid_label_rule_is_rejected_with_its_location_in_the_file():
     with Directory() as directory:
         with open(f'{directory}/c.yaml', 'w') as f:
             f.write('label-from:\n  - pod=env:POD_NAME\n  - node=NODE\n')
@@ -139,7 +139,7 @@ def a_rule_that_is_none_is_refused_with_where_it_stands():
 
 
 @test
-def a_changed_rule_needs_a_restart():
+def a_changed_label_rule_requires_a_restart():
     with Directory() as directory:
         def write(rule):
             with open(f'{directory}/c.yaml', 'w') as f:
@@ -152,7 +152,7 @@ def a_changed_rule_needs_a_restart():
 
 
 @test
-def php_puts_variables_into_its_labels_itself():
+def the_extension_labels_samples_from_environment_variables():
     if not os.path.exists(EXTENSION):
         raise Skip('the extension is not built')
     with Directory() as directory, Daemon(directory) as d:
@@ -162,7 +162,7 @@ def php_puts_variables_into_its_labels_itself():
             f.write(f'{ini}\nstrobe.socket={d.socket}\n')
         subprocess.run(['php', '-c', f'{directory}/php.ini', '-r', 'for ($i = 0, $t = microtime(true); microtime(true) - $t < 0.2; $i++);'],
                        env={**os.environ, 'POD_NAME': 'shop-7d9', 'POD_NAMESPACE': 'prod', 'PHP_INI_SCAN_DIR': ''}, check=True, timeout=60)
-        check(wait_for(lambda: d.status()['samples']['stored'] > 0), 'there are samples')
+        check(wait_for(lambda: d.status()['samples']['stored'] > 0), 'samples are stored')
         labels = labels_of(d)
         check(list(labels['pod']) == ['shop-7d9'] and list(labels['namespace']) == ['prod'], f'{labels}')
 
@@ -178,7 +178,7 @@ exec setpriv --reuid=999 --regid=999 --clear-groups --bounding-set=-all --inh-ca
 
 
 @test
-def nothing_needs_a_root_that_can_be_written():
+def the_daemon_runs_with_a_read_only_root_filesystem():
     if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
         raise Skip('mount namespaces need root')
     with Directory() as directory:
@@ -197,10 +197,10 @@ def nothing_needs_a_root_that_can_be_written():
             stored(d, 3)
             for what in ('profile?format=folded', 'profile?format=svg', 'callgraph', 'table', 'status'):
                 check(d.get(f'/api/v1/{what}'), f'/api/v1/{what} answers')
-            check('work' in d.get('/api/v1/profile?format=folded'), 'a query sees it')
-            check(d.get('/metrics') and d.get('/'), 'metrics and the page answer')
+            check('work' in d.get('/api/v1/profile?format=folded'), 'a query returns the function')
+            check(d.get('/metrics') and d.get('/'), 'the metrics and the page are served')
             s.close()
-            check(d.stop() == 0, f'it ends well: {d.lines}')
+            check(d.stop() == 0, f'the daemon exits with 0: {d.lines}')
 
 
 RELAY = '''
@@ -214,7 +214,7 @@ exec setpriv --reuid=0 --regid=33 --clear-groups --bounding-set=-all --inh-caps=
 
 
 @test
-def root_with_the_group_of_workers_needs_no_capability_for_its_socket():
+def root_in_the_group_of_the_workers_creates_the_socket_without_capabilities():
     if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
         raise Skip('mount namespaces need root')
     with Directory() as directory:
@@ -239,7 +239,7 @@ exec setpriv --regid=33 --clear-groups --inh-caps=-all --no-new-privs "$@"
 
 
 @test
-def the_sampler_of_the_manifest_needs_no_more_than_it_is_given():
+def the_sampler_of_the_manifest_works_with_only_its_listed_capabilities():
     if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
         raise Skip('mount namespaces need root')
     args = next(c['args'] for name, pod in pods() if name == 'strobe-record' for c in pod['containers'])
@@ -274,16 +274,16 @@ def pods():
 
 
 @test
-def no_container_is_privileged_or_writes_to_its_root():
+def containers_are_unprivileged_with_a_read_only_root_filesystem():
     for name, pod in pods():
         for container in pod['containers']:
             rights = container['securityContext']
             check(rights['readOnlyRootFilesystem'] and not rights['allowPrivilegeEscalation'] and 'privileged' not in rights, f'{name}: {rights}')
             check(rights['capabilities']['drop'] == ['ALL'], f'{name}: {rights}')
             added = rights['capabilities'].get('add', [])
-            check(not added or name == 'strobe-record', f'{name} has {added}')
+            check(not added or name == 'strobe-record', f'{name} adds no capabilities, but has {added}')
             volumes = {v['name'] for v in pod['volumes']} | ({'state'} if name == 'strobe' else set())
-            check({m['name'] for m in container['volumeMounts']} <= volumes, f'{name} has its volumes')
+            check({m['name'] for m in container['volumeMounts']} <= volumes, f'the volumes that {name} mounts are defined')
     for service in documents('docker/compose.yaml')[0]['services'].values():
         check(service.get('read_only') or service['image'] != 'strobe', f'{service}')
 
@@ -293,20 +293,20 @@ def sampler_capabilities():
 
 
 @test
-def the_sampler_has_the_capabilities_of_its_service():
+def the_sampler_container_has_the_capabilities_of_the_systemd_service():
     with open(f'{ROOT}/packaging/systemd/strobe-record.service.in') as f:
         unit = re.search('^AmbientCapabilities=(.*)$', f.read(), re.M)[1].split()
     check(sorted(f'CAP_{c}' for c in sampler_capabilities()) == sorted(unit), f'{sampler_capabilities()} and {unit}')
 
 
 @test
-def php_starts_after_the_daemon_to_whose_image_the_volume_of_the_socket_belongs():
+def the_php_service_starts_after_the_daemon_that_owns_the_socket_volume():
     services = documents('docker/compose.yaml')[0]['services']
     check(services['php']['depends_on'] == ['strobe'], f'{services["php"]}')
 
 
 @test
-def the_commands_of_the_recipes_have_options_that_exist():
+def the_commands_in_the_container_manifests_use_existing_options():
     commands = [c['args'] for _, pod in pods() for c in pod['containers']]
     commands += [c['readinessProbe']['exec']['command'][1:] for _, pod in pods() for c in pod['containers'] if 'exec' in c.get('readinessProbe', {})]
     commands += [s['command'] for s in documents('docker/compose.yaml')[0]['services'].values() if s['image'] == 'strobe']
@@ -317,7 +317,7 @@ def the_commands_of_the_recipes_have_options_that_exist():
 
 
 @test
-def several_daemons_of_the_docs_share_all_but_consumer_and_volume():
+def the_documented_daemons_differ_only_in_consumer_port_and_volume():
     with open(f'{ROOT}/docs/containers.md') as f:
         blocks = [list(yaml.safe_load_all(text)) for text in re.findall('```yaml\n(.*?)```', f.read(), re.S)]
     services = list(next(b[0]['services'] for b in blocks if 'services' in b[0]).values())
@@ -343,7 +343,7 @@ def several_daemons_of_the_docs_share_all_but_consumer_and_volume():
 
 
 @test
-def the_daemon_answers_to_the_names_of_its_service():
+def the_daemon_accepts_the_host_names_of_its_kubernetes_service():
     service = next(d['metadata'] for d in documents('kubernetes/strobe.yaml') if d['kind'] == 'Service')
     allowed = [word.split('=')[1] for name, pod in pods() if name == 'strobe' for c in pod['containers'] for word in c['args']
                if word.startswith('--allow-host=')]
@@ -356,7 +356,7 @@ def the_daemon_answers_to_the_names_of_its_service():
 
 
 @test
-def the_configuration_of_the_relay_is_read():
+def the_relay_configuration_of_the_manifest_is_accepted():
     text = next(d['data']['collect.yaml'] for d in documents('kubernetes/node.yaml') if d['kind'] == 'ConfigMap')
     with Directory() as directory:
         text = text.replace('/run/strobe', directory).replace('redis.strobe.svc', '127.0.0.1:1').replace('/var/lib/strobe', f'{directory}/state')
@@ -367,7 +367,7 @@ def the_configuration_of_the_relay_is_read():
         with c:
             check(c.status()['sources'][0]['url'] == f'unix:{directory}/strobe.sock', f'{c.status()["sources"]}')
             with sender(f'{directory}/strobe.sock', environment=POD):
-                check(wait_for(lambda: c.status()['samples']['received'] == 1), 'it receives')
+                check(wait_for(lambda: c.status()['samples']['received'] == 1), 'the relay receives samples')
 
 
 if __name__ == '__main__':

@@ -26,38 +26,38 @@ def run(*arguments, **options):
 
 
 @test
-def samples_are_stored_shown_and_kept_over_a_restart():
+def samples_are_stored_shown_and_kept_across_a_restart():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
             for _ in range(25):
                 s.send(message(WORK))
             check(wait_for(lambda: stored(d) == 100), f'100 samples are stored, not {stored(d)}')
-            check(d.stop() == 0, 'SIGTERM ends with 0')
+            check(d.stop() == 0, 'the daemon exits with 0 on SIGTERM')
             s.close()
-            check(not os.path.exists(d.socket), 'the socket file is gone')
+            check(not os.path.exists(d.socket), 'the socket file is removed')
             check(len(d.lines) == 1, f'one line is printed, not {d.lines}')
         with Daemon(directory) as d:
-            check(d.status()['store']['oldest'], 'the store still covers time')
+            check(d.status()['store']['oldest'], 'the store reports its oldest sample')
             profile = d.get('/api/v1/profile?from=-1h')
             check('work' in profile and 'main' in profile, f'the samples are still there: {profile[:200]}')
-            check(d.stop(signal.SIGINT) == 0, 'SIGINT ends with 0')
+            check(d.stop(signal.SIGINT) == 0, 'the daemon exits with 0 on SIGINT')
 
 
 @test
-def the_end_flushes_what_was_sent_a_moment_before():
+def samples_sent_just_before_shutdown_are_flushed():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
             for _ in range(50):
                 s.send(message(WORK))
-            check(d.stop() == 0, 'ends with 0')
+            check(d.stop() == 0, 'the daemon exits with 0')
             s.close()
         with Daemon(directory) as d:
             check('"work"' in d.get('/api/v1/profile?from=-1h') or 'work' in d.get('/api/v1/profile?from=-1h'),
-                  'the samples are there')
+                  'the samples are stored')
             total = total_samples(d)
-            check(total == 200, f'200 samples are there, not {total}')
+            check(total == 200, f'200 samples are stored, not {total}')
 
 
 def total_samples(d):
@@ -67,14 +67,14 @@ def total_samples(d):
 
 
 @test
-def the_socket_is_for_owner_and_group_only():
+def only_the_owner_and_the_group_can_access_the_socket():
     with Directory() as directory, Daemon(directory) as d:
         mode = stat.S_IMODE(os.stat(d.socket).st_mode)
-        check(mode == 0o660, f'mode is 660, not {mode:o}')
+        check(mode == 0o660, f'the mode is 660, not {mode:o}')
 
 
 @test
-def a_user_without_a_runtime_directory_has_a_daemon_and_php_finds_it():
+def php_finds_the_daemon_of_a_user_without_a_runtime_directory():
     if os.geteuid() != 0:
         raise Skip('only root can become another user')
     if not shutil.which('php') or not os.path.exists(EXTENSION):
@@ -92,39 +92,39 @@ def a_user_without_a_runtime_directory_has_a_daemon_and_php_finds_it():
         d.environment, d.who = environment, who
         with d:
             place = f'{home}/.local/state/strobe'
-            check(stat.S_IMODE(os.stat(place).st_mode) & 0o077 == 0, f'{place} is for its owner')
+            check(stat.S_IMODE(os.stat(place).st_mode) & 0o077 == 0, f'only the owner can access {place}')
             code = '$t = microtime(true); while (microtime(true) - $t < 0.5) md5((string)$t);'
             for words in ([program, 'run', '-o', f'{home}/x.strobe', '--', 'php', '-n', '-r', code],
                           ['php', '-n', '-d', f'extension={extension}', '-d', 'strobe.mode=sample', '-r', code]):
                 done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, **who)
                 check(done.returncode == 0, f'{words}: {done.stderr}')
-            check(wait_for(lambda: stored(d) > 0), f'samples come: {d.lines}')
+            check(wait_for(lambda: stored(d) > 0), f'samples are stored: {d.lines}')
 
 
 @test
-def a_second_instance_says_what_is_taken():
+def a_second_instance_reports_the_resource_that_is_in_use():
     with Directory() as directory, Daemon(directory) as d:
         second = run(*d.command[1:])
-        check(second.returncode == 2, f'exit 2, not {second.returncode}')
+        check(second.returncode == 2, f'the exit status is 2, not {second.returncode}')
         check(second.stderr.count('\n') == 1 and f'{directory}/state' in second.stderr,
-              f'one sentence names the state: {second.stderr!r}')
+              f'one line names the state directory: {second.stderr!r}')
         other = run('serve', '--listen', '127.0.0.1:0', '--from', f'unix:{d.socket}',
                     '--store', f'sqlite:{directory}/other')
         check(other.returncode == 2 and 'another strobe listens on unix:' in other.stderr,
-              f'a taken socket has its sentence: {other.stderr!r}')
+              f'a socket in use is reported: {other.stderr!r}')
         port = d.url.rsplit(':', 1)[1]
         third = run('serve', '--listen', f'127.0.0.1:{port}', '--from', f'unix:{directory}/third.sock',
                     '--store', f'sqlite:{directory}/third')
-        check(third.returncode == 2 and port in third.stderr, f'a taken port has its sentence: {third.stderr!r}')
-        check(not os.path.exists(f'{directory}/third.sock'), 'it leaves no socket behind')
+        check(third.returncode == 2 and port in third.stderr, f'a port in use is reported: {third.stderr!r}')
+        check(not os.path.exists(f'{directory}/third.sock'), 'no socket is left behind')
         s = connect(d.socket)
         s.send(message(WORK))
-        check(wait_for(lambda: stored(d) == 4), 'the first goes on')
+        check(wait_for(lambda: stored(d) == 4), 'the first daemon keeps working')
         s.close()
 
 
 @test
-def kill_9_under_load_loses_at_most_the_last_second():
+def sigkill_under_load_loses_at_most_the_last_second():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -137,21 +137,21 @@ def kill_9_under_load_loses_at_most_the_last_second():
             d.process.kill()
             d.process.wait()
             s.close()
-        check(committed > 0, 'something was committed')
-        check(os.path.exists(d.socket), 'the socket of the killed daemon lies there')
+        check(committed > 0, 'samples were committed')
+        check(os.path.exists(d.socket), 'the socket of the killed daemon still exists')
         with Daemon(directory) as d:
             total = total_samples(d)
-            check(total >= committed, f'all {committed} committed samples are there, not {total}')
-            check(not [line for line in d.lines if 'listening' not in line], f'the start is clean: {d.lines}')
+            check(total >= committed, f'all {committed} committed samples are found, not {total}')
+            check(not [line for line in d.lines if 'listening' not in line], f'the daemon starts without warnings: {d.lines}')
             s = connect(d.socket)
             s.send(message(WORK))
-            check(wait_for(lambda: stored(d) == 4), 'it stores again')
-            check(wait_for(lambda: total_samples(d) == total + 4), 'new samples come on top')
+            check(wait_for(lambda: stored(d) == 4), 'new samples are stored')
+            check(wait_for(lambda: total_samples(d) == total + 4), 'the new samples are added to the old ones')
             s.close()
 
 
 @test
-def garbage_on_the_socket_is_counted_and_hurts_nobody():
+def malformed_messages_are_counted_and_do_not_affect_other_clients():
     with Directory() as directory, Daemon(directory) as d:
         good, bad = connect(d.socket), connect(d.socket)
         noise = random.Random(1)
@@ -161,9 +161,9 @@ def garbage_on_the_socket_is_counted_and_hurts_nobody():
         for n in range(1, len(whole)):
             bad.send(whole[:n])
         good.send(whole)
-        check(wait_for(lambda: stored(d) == 4), 'the good message arrives')
+        check(wait_for(lambda: stored(d) == 4), 'the valid message is stored')
         check(wait_for(lambda: sum(d.status()['sources'][0]['rejected'].values()) == 300 + len(whole) - 1),
-              f'each is counted: {d.status()["sources"][0]["rejected"]}')
+              f'every malformed message is counted: {d.status()["sources"][0]["rejected"]}')
         try:
             for _ in range(2000):
                 bad.send(b'STRBnonsense')
@@ -171,24 +171,24 @@ def garbage_on_the_socket_is_counted_and_hurts_nobody():
         except (BrokenPipeError, ConnectionResetError):
             closed = True
         check(closed or wait_for(lambda: d.status()['sources'][0]['connections_closed_for_garbage'] == 1),
-              'the stranger is disconnected')
-        check(d.status()['samples']['received'] == 4, 'nothing else was taken for a sample')
+              'the client is disconnected')
+        check(d.status()['samples']['received'] == 4, 'no malformed message is accepted as a sample')
         good.close()
         bad.close()
 
 
 @test
-def large_messages_arrive_as_memfd():
+def large_messages_are_received_through_a_memfd():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         send_memfd(s, message(WORK, padding=50))
         check(wait_for(lambda: stored(d) == 4), 'a message of 3 MB is stored')
-        check(d.status()['sources'][0]['rejected']['memfd'] == 0, 'nothing is rejected')
+        check(d.status()['sources'][0]['rejected']['memfd'] == 0, 'no memfd is rejected')
         s.close()
 
 
 @test
-def a_stopped_daemon_takes_what_the_socket_holds_when_it_goes_on():
+def a_daemon_resumed_from_sigstop_reads_the_messages_buffered_in_the_socket():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         s.send(message(WORK))
@@ -203,78 +203,78 @@ def a_stopped_daemon_takes_what_the_socket_holds_when_it_goes_on():
         except BlockingIOError:
             pass
         d.process.send_signal(signal.SIGCONT)
-        check(0 < sent < 10000, f'the socket filled up after {sent} messages')
-        check(wait_for(lambda: stored(d) == 4 + 4 * sent), 'all that it took is stored')
+        check(0 < sent < 10000, f'the socket buffer is full after {sent} messages')
+        check(wait_for(lambda: stored(d) == 4 + 4 * sent), 'every message that the socket accepted is stored')
         s.setblocking(True)
         s.send(message(WORK, drops={2: 77}))
         check(wait_for(lambda: d.status()['samples']['dropped_by_senders']['socket_full'] == 77),
-              'what the sender lost is known')
+              'the samples dropped by the sender are reported')
         s.close()
 
 
 @test
-def many_processes_are_served():
+def hundreds_of_connected_processes_are_served():
     with Directory() as directory, Daemon(directory) as d:
         senders = [connect(d.socket) for _ in range(300)]
         for s in senders:
             s.send(message(WORK))
         check(wait_for(lambda: stored(d) == 1200), 'every message is stored')
-        check(d.status()['sources'][0]['connections'] == 300, 'all are connected')
+        check(d.status()['sources'][0]['connections'] == 300, 'all processes are connected')
         for s in senders:
             s.close()
-        check(wait_for(lambda: d.status()['sources'][0]['connections'] == 0), 'all are gone')
+        check(wait_for(lambda: d.status()['sources'][0]['connections'] == 0), 'all connections are closed')
 
 
 @test
-def processes_that_the_jit_prevents_from_sampling_are_counted_and_told():
+def samples_prevented_by_the_jit_are_counted_and_reported():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         s.send(message({}, drops={6: 1500}))
         check(wait_for(lambda: d.status()['samples']['dropped_by_senders']['jit'] == 1500),
-              f'a message without samples: {d.status()["samples"]}')
-        check(d.status()['samples']['received'] == 0, 'and nothing was received')
-        check('strobe_samples_dropped_total{reason="jit"} 1500' in d.get('/metrics'), 'metrics')
+              f'a message without samples is counted: {d.status()["samples"]}')
+        check(d.status()['samples']['received'] == 0, 'no samples were received')
+        check('strobe_samples_dropped_total{reason="jit"} 1500' in d.get('/metrics'), 'the metrics include the reason jit')
         text = run('status', '--url', d.url)
         check(text.returncode == 0 and 'jit 1,500' in text.stdout and 'take no samples' in text.stdout, text.stdout)
         s.close()
 
 
 @test
-def status_shows_counters_and_says_when_there_is_no_daemon():
+def status_shows_the_counters_and_reports_a_missing_daemon():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         s.send(message(WORK, drops={1: 5}))
         wait_for(lambda: stored(d) == 4)
         text = run('status', '--url', d.url)
         check(text.returncode == 0 and '4 received, 4 stored' in text.stdout and 'no_daemon 5' in text.stdout,
-              f'the text has the numbers: {text.stdout} {text.stderr}')
+              f'the text output contains the counters: {text.stdout} {text.stderr}')
         raw = run('status', '--url', d.url, '--json')
-        check(json.loads(raw.stdout)['samples']['stored'] == 4, 'the JSON has them too')
+        check(json.loads(raw.stdout)['samples']['stored'] == 4, 'the JSON output contains them as well')
         s.close()
         d.stop()
         gone = run('status', '--url', d.url)
         check(gone.returncode == 2 and 'strobe serve' in gone.stderr and not gone.stdout,
-              f'without a daemon there is a sentence: {gone.stderr!r}')
+              f'a missing daemon is an error that suggests strobe serve: {gone.stderr!r}')
 
 
 @test
-def a_token_is_asked_for():
+def a_daemon_with_a_token_file_requires_the_token():
     with Directory() as directory:
         with open(f'{directory}/token', 'w') as f:
             f.write('0123456789abcdef0123456789abcdef\n')
         os.chmod(f'{directory}/token', 0o600)
         with Daemon(directory, '--token-file', f'{directory}/token') as d:
             without = run('status', '--url', d.url)
-            check(without.returncode == 2 and '--token-file' in without.stderr, f'refused: {without.stderr!r}')
+            check(without.returncode == 2 and '--token-file' in without.stderr, f'a request without the token is rejected: {without.stderr!r}')
             given = run('status', '--url', d.url, '--token-file', f'{directory}/token')
-            check(given.returncode == 0, f'accepted: {given.stderr!r}')
+            check(given.returncode == 0, f'a request with the token is accepted: {given.stderr!r}')
         wide = run('serve', '--listen', '0.0.0.0:0', '--from', f'unix:{directory}/w.sock',
                    '--store', f'sqlite:{directory}/w')
-        check(wide.returncode == 2 and 'token' in wide.stderr, f'no wide listener without one: {wide.stderr!r}')
+        check(wide.returncode == 2 and 'token' in wide.stderr, f'listening on all addresses requires a token: {wide.stderr!r}')
 
 
 @test
-def impossible_places_have_one_sentence():
+def invalid_paths_addresses_and_options_are_rejected_with_a_message():
     with Directory() as directory:
         cases = [
             (['--store', f'sqlite:{directory}/a', '--from', f'unix:{directory}/missing/s'], 2, 'missing'),
@@ -290,11 +290,11 @@ def impossible_places_have_one_sentence():
         for options, code, word in cases:
             r = run('serve', '--listen', '127.0.0.1:0', *options)
             check(r.returncode == code and word in r.stderr and not r.stdout,
-                  f'{options}: exit {code} and a sentence with {word!r}, not {r.returncode} {r.stderr!r}')
+                  f'{options}: exit status {code} and a message with {word!r}, not {r.returncode} {r.stderr!r}')
 
 
 @test
-def without_options_the_places_of_the_user_are_taken():
+def without_options_the_default_directories_of_the_user_are_used():
     with Directory() as directory:
         environment = {'STROBE_SOCKET': f'{directory}/own.sock', 'STATE_DIRECTORY': f'{directory}/own-state'}
         d = Daemon(directory, environment=environment)
@@ -304,13 +304,13 @@ def without_options_the_places_of_the_user_are_taken():
             s = connect(d.socket)
             s.send(message(WORK))
             check(wait_for(lambda: stored(d) == 4), 'samples are stored')
-            check(os.path.isdir(f'{directory}/own-state'), 'in the directory of the environment')
+            check(os.path.isdir(f'{directory}/own-state'), 'the state directory is taken from the environment')
             s.close()
-            check(d.stop() == 0, 'ends with 0')
+            check(d.stop() == 0, 'the daemon exits with 0')
 
 
 @test
-def systemd_is_told_and_its_socket_is_taken_over():
+def systemd_notifications_and_socket_activation_work():
     with Directory() as directory:
         notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notices.bind(f'{directory}/notify')
@@ -339,14 +339,14 @@ def systemd_is_told_and_its_socket_is_taken_over():
         finally:
             subprocess.Popen = popen
         try:
-            check(wait_for(lambda: told) and told[0] == b'READY=1', f'READY=1 comes: {told}')
-            check(wait_for(lambda: told[1:]) and told[1] == b'WATCHDOG=1', f'the watchdog is fed: {told}')
-            check(wait_for(lambda: stored(d) == 4), 'what was sent before the start arrives')
-            check(d.stop() == 0, 'ends with 0')
-            check(wait_for(lambda: b'STOPPING=1' in told), f'STOPPING=1 comes: {told[-3:]}')
+            check(wait_for(lambda: told) and told[0] == b'READY=1', f'READY=1 is sent: {told}')
+            check(wait_for(lambda: told[1:]) and told[1] == b'WATCHDOG=1', f'WATCHDOG=1 is sent: {told}')
+            check(wait_for(lambda: stored(d) == 4), 'messages sent before the start are received')
+            check(d.stop() == 0, 'the daemon exits with 0')
+            check(wait_for(lambda: b'STOPPING=1' in told), f'STOPPING=1 is sent: {told[-3:]}')
             others = [n for n in told[1:told.index(b'STOPPING=1')] if n != b'WATCHDOG=1']
-            check(not others, f'and nothing else before it: {others}')
-            check(os.path.exists(f'{directory}/strobe.sock'), "systemd's socket stays")
+            check(not others, f'no other notification is sent in between: {others}')
+            check(os.path.exists(f'{directory}/strobe.sock'), "the socket of systemd is kept")
         finally:
             d.__exit__()
             last = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
