@@ -252,7 +252,7 @@ def runs_are_found_after_a_shard_is_added():
 
 
 @test
-def markers_of_removed_runs_expire_after_the_runs_are_deleted():
+def markers_of_removed_runs_are_deleted_after_the_runs():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
     with Directory() as d:

@@ -90,7 +90,7 @@ def no_samples_are_lost_when_the_clock_is_set_back_and_forward():
                 hours = {hour_of(at), hour_of(at + 30)}        # should one end just now
                 lines = [line for hour in hours for line in lines_of(f'{c.logs}/hourly/{hour}.all.log')]
                 count = sum(f';{frame} ' in line for line in lines)
-                check(count == 2 * EACH, f'{frame}: the hourly logs contain {2 * EACH} lines, not {count}, in {hours}: {count} lines in {hours}')
+                check(count == 2 * EACH, f'{frame}: the hourly logs contain {2 * EACH} lines, not {count}, in {hours}')
                 check(samples_of(d, at).get(frame) == EACH, f'{frame}: the store has its samples at the time when they were taken')
         check(all(map(os.path.exists, old)), 'retention removes no files')
 

@@ -117,37 +117,37 @@ def temporary():
 def first_run(tree):
     before = temporary()
     code, output, _ = demo(tree)
-    if not check(code == 0, 'make run ONCE=1 in a fresh tree builds, serves, samples, draws and ends with 0', output):
+    if not check(code == 0, 'make run ONCE=1 in a fresh tree builds, serves, samples, draws and exits with 0', output):
         return False
     picture = os.path.join(tree, 'var', 'demo', 'flamegraph.svg')
-    check(picture in output, 'it says where the picture is', output)
+    check(picture in output, 'the output names the path of the flame graph', output)
     fine, why = well_formed(picture)
-    check(fine, 'the picture is well-formed', why)
+    check(fine, 'the flame graph is well-formed', why)
     with open(picture, encoding='utf-8', errors='replace') as f:
         svg = f.read()
-    check(all(name in svg for name in ('doku.php', 'p_wiki_xhtml', 'GeSHi')), "the picture shows DokuWiki's functions")
+    check(all(name in svg for name in ('doku.php', 'p_wiki_xhtml', 'GeSHi')), "the flame graph shows DokuWiki's functions")
     outside = {name: os.path.join(tree, 'var', 'demo', name) for name in ('system.svg', 'off-cpu.svg', 'file-io.svg', 'perl.svg')}
     if 'From outside: skipped: ' not in output:
         check(all(path in output and well_formed(path)[0] for name, path in outside.items() if name != 'perl.svg'),
-              'the site is drawn from outside, on CPU, off CPU and in files', output)
-        check('inc/init.php' in text_of(outside['file-io.svg']), 'the picture of files has those of the wiki')
-        check('start_thread' not in text_of(outside['off-cpu.svg']), 'threads of the extension run no PHP')
+              'the site is sampled from outside: on CPU, off CPU and file I/O', output)
+        check('inc/init.php' in text_of(outside['file-io.svg']), 'the file I/O graph shows files of the wiki')
+        check('start_thread' not in text_of(outside['off-cpu.svg']), 'the off-CPU graph omits the threads of the extension')
     if 'A Perl program: skipped: ' not in output:
-        check('Pod::Simple' in text_of(outside['perl.svg']), 'the picture of a Perl program has its subs', output)
+        check('Pod::Simple' in text_of(outside['perl.svg']), 'the flame graph of a Perl program shows its subs', output)
     by_self, _, by_total = output.partition('with the most total time')
     check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None,
-          'the functions with the most self time are those of a wiki', by_self)
+          'the functions with the most self time belong to the wiki', by_self)
     check('doku.php' in by_total, 'the script is among the functions with the most total time', by_total)
-    check(set(links(output)) >= {'On the web', 'A function', 'One request', 'Compared'}, 'it names pages', output)
-    check(ports(output) and not any(listens(p) for p in ports(output)), 'nothing listens any more', output)
-    check(not gone(tree), 'no process is left', left_over(tree))
-    check(not temporary() - before, 'nothing is left in /tmp', temporary() - before)
+    check(set(links(output)) >= {'On the web', 'A function', 'One request', 'Compared'}, 'the output links to all pages', output)
+    check(ports(output) and not any(listens(p) for p in ports(output)), 'no server is left listening', output)
+    check(not gone(tree), 'no process is left running', left_over(tree))
+    check(not temporary() - before, 'no file is left in /tmp', temporary() - before)
     return True
 
 
 def second_run(tree):
     code, output, seconds = demo(tree)
-    check(code == 0 and 'from an earlier run' in output, 'the second run uses the wiki of the first', output)
+    check(code == 0 and 'from an earlier run' in output, 'the second run reuses the wiki of the first', output)
     print(f'# the second run took {seconds:.1f} s (20 s is the aim)')
 
 
@@ -163,8 +163,8 @@ def no_samples(tree):
         if 'answers of the site were wrong' not in output:
             break
     check(code != 0 and 'no sample arrived from' in output and 'messages' in output,
-          'without samples it ends with a failure and says what the daemon saw', output)
-    check(not gone(tree), 'and leaves no process either', left_over(tree))
+          'a run without samples fails and reports what the daemon received', output)
+    check(not gone(tree), 'a run without samples leaves no process running', left_over(tree))
 
 
 def start_and_wait(tree):
@@ -192,11 +192,11 @@ def pages(output):
     named = links(output)
     for word, parts in {'On the web': ['doku.php', 'Flame graph'], 'A function': ['<table class="source">', 'class="hot"', 'Callers'],
                         'One request': ['Flame graph', 'purge=true', '<dt>calls</dt>'], 'Compared': ['compared with', 'before</th>', 'after</th>', 'change</th>']}.items():
-        if not check(word in named, f'it names a page: {word}', output):
+        if not check(word in named, f'the output links to the page "{word}"', output):
             continue
         with urllib.request.urlopen(named[word].partition('#')[0], timeout=60) as answer:
             text = answer.read().decode('utf-8', 'replace')
-        check(all(part in text for part in parts), f'which shows it: {word}', text[-3000:])
+        check(all(part in text for part in parts), f'the page "{word}" shows its content', text[-3000:])
     with urllib.request.urlopen(named['On the web'] + 'api/v1/profile?format=chart&run=' + named['One request'].partition('/runs/')[2].partition('#')[0], timeout=60) as answer:
         check(len(answer.read()) > 1000, 'the traced request has a flame chart')
 
@@ -207,7 +207,7 @@ def stopped_by(tree, number, status, sentence):
         if number == signal.SIGINT:
             pages(output)
         if not check(len(ports(output)) == 2 and all(listens(p) for p in ports(output)),
-                     f'it goes on serving the site and the page ({signal.Signals(number).name})', output):
+                     f'the demo keeps serving the site and the page ({signal.Signals(number).name})', output):
             return
         process.send_signal(number)
         code = process.wait(60)
@@ -232,10 +232,10 @@ def main():
         if first_run(tree):
             second_run(tree)
             no_samples(tree)
-            stopped_by(tree, signal.SIGINT, 0, 'Ctrl-C stops everything and is no failure')
-            stopped_by(tree, signal.SIGTERM, 143, 'SIGTERM stops everything')
-            stopped_by(tree, signal.SIGHUP, 129, 'so does a terminal that hangs up')
-            stopped_by(tree, signal.SIGKILL, -9, 'even when the demo is killed nothing goes on without it')
+            stopped_by(tree, signal.SIGINT, 0, 'Ctrl-C stops all processes and exits with 0')
+            stopped_by(tree, signal.SIGTERM, 143, 'SIGTERM stops all processes')
+            stopped_by(tree, signal.SIGHUP, 129, 'SIGHUP stops all processes')
+            stopped_by(tree, signal.SIGKILL, -9, 'no process survives when the demo is killed')
             for left in temporary() - before:
                 shutil.rmtree(left, ignore_errors=True)
     return 1 if failed else 0

@@ -112,7 +112,7 @@ class Pools:
 
 
 @test
-def pools_of_php_fpm_that_send_and_that_cannot():
+def php_fpm_pools_that_cannot_send_are_reported_with_remedies():
     with Directory() as d:
         socket = f'{d}/strobe.sock'
         os.mkdir(f'{d}/jail')
@@ -126,59 +126,59 @@ def pools_of_php_fpm_that_send_and_that_cannot():
             with open(f'{d}/page.php', 'w') as f:
                 f.write(BUSY + 'busy(0.05);')
             fastcgi(f'{d}/right.sock', f'{d}/page.php')
-            check(wait_for(lambda: daemon.status()['samples']['stored']), 'the pool that is right sends')
+            check(wait_for(lambda: daemon.status()['samples']['stored']), 'the correctly configured pool sends samples')
 
             code, findings = doctor('--url', daemon.url)
-            check(code == 2, f'pools that cannot send are a problem: {code}')
-            check(find(findings, 'daemon')['level'] == 'ok' and find(findings, 'socket')['level'] == 'ok', 'daemon and socket are there')
-            check(find(findings, 'arrived').get('level') == 'ok', f'something arrived: {find(findings, "arrived")}')
-            check(not problems(findings, 'pool right'), f'nothing is wrong with the right pool: {problems(findings, "pool right")}')
+            check(code == 2, f'pools that cannot send are reported as problems: {code}')
+            check(find(findings, 'daemon')['level'] == 'ok' and find(findings, 'socket')['level'] == 'ok', 'the daemon and the socket are found')
+            check(find(findings, 'arrived').get('level') == 'ok', f'the daemon has received samples: {find(findings, "arrived")}')
+            check(not problems(findings, 'pool right'), f'the correctly configured pool has no problems: {problems(findings, "pool right")}')
             right = find(findings, 'process', 'pool right')
-            check('2 × ' in right['about'] and 'every 0.001 s' in right['cause'], f'its workers are one line: {right}')
+            check('2 × ' in right['about'] and 'every 0.001 s' in right['cause'], f'its workers are summarized in one line: {right}')
 
             stranger = find(findings, 'socket-permission', 'pool stranger')
             check(stranger.get('level') == 'problem' and f'user nobody may not write to {socket}' in stranger['cause'] and
-                  'group www-data' in stranger['cause'], f'the user who may not write: {stranger}')
+                  'group www-data' in stranger['cause'], f'a user without write permission is reported: {stranger}')
             check(re.match('run the daemon with a group of that PHP: ' if in_container() else
-                           'usermod -aG www-data nobody(; then restart that PHP| && systemctl restart )', stranger.get('fix', '')), f'its remedy: {stranger}')
+                           'usermod -aG www-data nobody(; then restart that PHP| && systemctl restart )', stranger.get('fix', '')), f'the remedy adds the group: {stranger}')
             jailed = find(findings, 'socket-root', 'pool jailed')
-            check(jailed.get('fix') == f'mkdir -p {d}/jail{d} && mount --bind {d} {d}/jail{d}', f'the chroot and its remedy: {jailed}')
+            check(jailed.get('fix') == f'mkdir -p {d}/jail{d} && mount --bind {d} {d}/jail{d}', f'the chroot is reported with its remedy: {jailed}')
             mistaken = find(findings, 'setting-invalid', 'pool mistaken')
             check(mistaken.get('level') == 'problem' and mistaken['cause'].startswith('strobe.mode=1 is ignored') and
-                  f'({d}/fpm.conf:' in mistaken['cause'], f'the mode that means nothing: {mistaken}')
+                  f'({d}/fpm.conf:' in mistaken['cause'], f'an invalid mode is reported: {mistaken}')
 
             # The remedies supply what was missing.
             os.makedirs(f'{d}/jail{d}')
             subprocess.run(['mount', '--bind', d, f'{d}/jail{d}'], check=True)
             try:
                 _, findings = doctor('--url', daemon.url, '-p', fpm.workers('jailed')[0])
-                check(not problems(findings), f'the chroot has the socket now: {problems(findings)}')
+                check(not problems(findings), f'the problem is solved once the chroot contains the socket: {problems(findings)}')
             finally:
                 subprocess.run(['umount', f'{d}/jail{d}'], check=True)
 
 
 @test
-def one_worker_of_a_pool():
+def doctor_inspects_a_single_worker_of_a_pool():
     with Directory() as d:
         socket = f'{d}/strobe.sock'
         ini = f'extension={EXTENSION}\nstrobe.mode=sample\nstrobe.socket={socket}\n'
         with Daemon(d) as daemon, Pools(d, {'www': ['user = www-data']}, ini) as fpm:
             os.chmod(socket, 0o666)
             code, findings = doctor('--url', daemon.url, '-p', fpm.workers()[0])
-            check(code == 4, f'all is well and nothing has arrived: {code} {problems(findings)}')
+            check(code == 4, f'the only problem is that no samples have arrived: {code} {problems(findings)}')
             check(problems(findings) == ['nothing-arrived'], f'{problems(findings)}')
-            check('runs php-fpm ' in find(findings, 'php')['cause'], f'its SAPI: {find(findings, "php")}')
-            check(find(findings, 'process', 'pool www (user www-data)'), 'it may send')
+            check('runs php-fpm ' in find(findings, 'php')['cause'], f'the SAPI is reported: {find(findings, "php")}')
+            check(find(findings, 'process', 'pool www (user www-data)'), 'the worker can send samples')
             check('not dumpable' in find(findings, 'memory')['cause'], f'{find(findings, "memory")}')
             text = json.dumps(findings)
-            check('build id ' in text and 'unwind tables' in text, 'build id and unwind tables')
+            check('build id ' in text and 'unwind tables' in text, 'the build ID and the unwind tables are reported')
 
             _, findings = doctor('--url', daemon.url, '-p', str(fpm.process.pid))
-            check(fpm.workers()[0] in find(findings, 'master')['cause'], f'the master names its workers: {find(findings, "master")}')
+            check(fpm.workers()[0] in find(findings, 'master')['cause'], f'the finding about the master names a worker: {find(findings, "master")}')
 
 
 @test
-def a_pool_whose_ini_says_so_but_which_was_not_restarted():
+def a_pool_that_was_not_restarted_after_an_ini_change_is_reported():
     with Directory() as d, Pools(d, {'www': ['user = www-data']}, '; nothing\n') as fpm:
         with open(f'{d}/conf.d/90-strobe.ini', 'w') as f:
             f.write(f'extension={EXTENSION}\nstrobe.mode=sample\n')
@@ -187,7 +187,7 @@ def a_pool_whose_ini_says_so_but_which_was_not_restarted():
 
 
 @test
-def remedies_name_the_file_that_is_wrong():
+def remedies_name_the_configuration_file_with_the_wrong_setting():
     with Directory() as d:
         socket, conf = f'{d}/strobe.sock', f'{d}/fpm.conf'
         pools = {'negative': ['php_value[strobe.period] = -1'], 'elsewhere': [f'php_admin_value[strobe.socket] = {d}/none/s'],
@@ -205,7 +205,7 @@ def remedies_name_the_file_that_is_wrong():
 
 
 @test
-def a_pool_that_loads_the_extension_itself():
+def an_extension_loaded_by_the_configuration_of_a_pool_is_recognized():
     with Directory() as d:
         lines = ['user = www-data', f'php_admin_value[extension] = {EXTENSION}', 'php_admin_value[strobe.mode] = sample',
                  'php_admin_value[strobe.period] = 0.25', f'php_admin_value[strobe.socket] = {d}/strobe.sock']
@@ -216,7 +216,7 @@ def a_pool_that_loads_the_extension_itself():
 
 
 @test
-def an_extension_for_another_build_and_one_that_fits():
+def an_incompatible_or_missing_extension_is_reported_with_a_matching_one():
     need_extension()
     if not os.path.exists(BESIDE):
         raise Skip(f'{BESIDE} is not there')
@@ -235,11 +235,11 @@ def an_extension_for_another_build_and_one_that_fits():
             one = find(findings, name, 'php-fpm')
             check(why in one['cause'], f'{one}')
             fits = re.fullmatch(rf'extension=(.*/strobe\.so|strobe) in {re.escape(ini)}:1; then restart that PHP', one['fix'])
-            check(fits, f'one that fits is beside this strobe: {one}')
+            check(fits, f'the remedy names the matching extension beside the strobe binary: {one}')
 
 
 @test
-def a_process_without_the_extension():
+def a_process_without_the_extension_is_reported_with_a_remedy():
     need_extension()
     with running('php', '-n', '-r', WAIT) as p:
         code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
@@ -248,11 +248,11 @@ def a_process_without_the_extension():
         if os.path.exists(BESIDE):
             _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid), program=BESIDE)
             one = find(findings, 'not-loaded')
-            check('extension=' in one['fix'] and 'strobe.mode=sample' in one['fix'], f'an extension that is built already is named: {one}')
+            check('extension=' in one['fix'] and 'strobe.mode=sample' in one['fix'], f'the remedy names the settings of an extension that is already built: {one}')
 
 
 @test
-def a_process_with_mounts_of_its_own():
+def a_socket_hidden_by_the_mount_namespace_of_a_process_is_reported():
     need_root()
     need_extension()
     if subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
@@ -268,7 +268,7 @@ def a_process_with_mounts_of_its_own():
 
 
 @test
-def processes_that_proc_hides():
+def doctor_dump_and_record_report_that_proc_hides_processes():
     need_root()
     with Directory() as d, running('php', '-n', '-r', WAIT) as p:
         program = shutil.copy(STROBE, f'{d}/strobe')
@@ -303,7 +303,7 @@ def where(sign, *command):
 
 
 @test
-def remedies_in_a_container_are_others_than_on_a_host():
+def remedies_differ_between_containers_and_hosts():
     for sign, contained in SIGNS:
         with Directory() as d:
             program = shutil.copy(STROBE, f'{d}/strobe')
@@ -320,7 +320,7 @@ def remedies_in_a_container_are_others_than_on_a_host():
 
 
 @test
-def a_daemon_without_samples_names_the_doctor_of_its_container():
+def a_daemon_without_samples_suggests_the_doctor_for_a_container_or_a_host():
     for sign, contained in SIGNS:
         with Directory() as d:
             daemon = Daemon(d)
@@ -333,23 +333,23 @@ def a_daemon_without_samples_names_the_doctor_of_its_container():
 
 
 @test
-def a_daemon_that_is_not_there():
+def a_missing_daemon_and_a_missing_socket_are_reported():
     with Directory() as d:
         for name in ('none.sock', 'dead.sock'):
             if name == 'dead.sock':
                 subprocess.run([sys.executable, '-c', 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])',
                                 f'{d}/{name}'], check=True)
             code, findings = doctor('--url', 'http://127.0.0.1:1', environment={'STROBE_SOCKET': f'{d}/{name}'})
-            check(code == 2 and 'no daemon answers at http://127.0.0.1:1' in find(findings, 'daemon')['cause'], 'nobody answers')
-            check('strobe serve' in find(findings, 'daemon')['fix'], f'and what to do: {find(findings, "daemon")}')
+            check(code == 2 and 'no daemon answers at http://127.0.0.1:1' in find(findings, 'daemon')['cause'], 'no daemon answers')
+            check('strobe serve' in find(findings, 'daemon')['fix'], f'the remedy suggests strobe serve: {find(findings, "daemon")}')
             socket = find(findings, 'socket', name)
             check(socket.get('level') == 'problem' and ('the socket does not exist' if name == 'none.sock' else 'no daemon listens') in socket['cause'],
                   f'{socket}')
-            check(not os.path.exists(f'{d}/none.sock'), 'nothing was made')
+            check(not os.path.exists(f'{d}/none.sock'), 'the socket was not created')
 
 
 @test
-def a_daemon_that_has_no_socket_is_not_asked_for_one():
+def a_daemon_without_a_socket_source_is_noted_without_a_problem():
     with Directory() as d:
         daemon = Daemon(d)
         daemon.command[daemon.command.index(f'unix:{daemon.socket}')] = f'file:{d}/lines'
@@ -359,7 +359,7 @@ def a_daemon_that_has_no_socket_is_not_asked_for_one():
 
 
 @test
-def a_daemon_that_is_stopped_does_not_hold_the_doctor():
+def doctor_reports_a_stopped_daemon_after_a_timeout():
     with Directory() as d, Daemon(d) as daemon:
         daemon.process.send_signal(signal.SIGSTOP)
         try:
@@ -379,16 +379,16 @@ def status(*arguments):
 
 
 @test
-def a_command_line_that_is_wrong_is_no_finding():
+def an_invalid_command_line_is_an_error_and_not_a_finding():
     for arguments, said in ((('--token-file', '/none'), "cannot open '/none': No such file or directory"),
                             (('--url', 'ftp://x'), "invalid address 'ftp://x'")):
         done = subprocess.run([STROBE, 'doctor', *arguments], capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and said in done.stderr and not done.stdout, f'{done}')
-        check(said in status(*arguments), 'and the same by strobe status')
+        check(said in status(*arguments), 'strobe status reports the same error')
 
 
 @test
-def a_token_that_is_missing_wrong_or_tried_too_often():
+def missing_and_wrong_tokens_and_too_many_attempts_are_reported():
     with Directory() as d:
         for name, token in (('right', 'a' * 32), ('wrong', 'b' * 32)):
             with open(f'{d}/{name}', 'w', opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
@@ -401,7 +401,7 @@ def a_token_that_is_missing_wrong_or_tried_too_often():
             check(f"does not accept the token in '{d}/wrong'" in wrong['cause'] and "daemon's token-file" in wrong['fix'], f'{wrong}')
             by_variable = find(doctor('--url', daemon.url, environment={**socket, 'STROBE_TOKEN': 'c' * 32})[1], 'token')
             check('does not accept the token in STROBE_TOKEN' in by_variable['cause'], f'{by_variable}')
-            check(f"does not accept the token in '{d}/wrong'" in status('--url', daemon.url, '--token-file', f'{d}/wrong'), 'status, too')
+            check(f"does not accept the token in '{d}/wrong'" in status('--url', daemon.url, '--token-file', f'{d}/wrong'), 'strobe status reports the wrong token as well')
             for _ in range(20):
                 often = status('--url', daemon.url, '--token-file', f'{d}/wrong')
                 if 'too many' in often:
@@ -412,7 +412,7 @@ def a_token_that_is_missing_wrong_or_tried_too_often():
 
 
 @test
-def another_program_at_the_address_of_the_daemon():
+def another_program_at_the_address_of_the_daemon_is_reported():
     with Directory() as d, running(sys.executable, '-c', """if True:
         import socket, sys
         s = socket.create_server(('127.0.0.1', 0))
@@ -434,7 +434,7 @@ RIGHT = {'mode': 'sample', 'clock': 'cpu', 'period': '1e-3', 'flush': '0.5', 'tr
 
 
 @test
-def settings_are_judged_as_php_judges_them():
+def doctor_and_php_reject_the_same_settings():
     need_extension()
     for settings in (WRONG, RIGHT):
         options = [o for name, value in settings.items() for o in ('-d', f'strobe.{name}={value}')]
@@ -450,7 +450,7 @@ def settings_are_judged_as_php_judges_them():
 
 
 @test
-def the_jit_under_which_nothing_is_sampled():
+def a_jit_configuration_that_prevents_sampling_is_reported():
     need_extension()
     base = ['php', '-n', '-d', 'zend_extension=opcache', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'opcache.enable_cli=1']
     jit = ['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M']
@@ -462,18 +462,18 @@ def the_jit_under_which_nothing_is_sampled():
 
 
 @test
-def a_program_that_was_replaced():
+def a_deleted_php_binary_is_reported():
     with Directory() as d:
         shutil.copy(os.path.realpath(shutil.which('php')), f'{d}/php8')
         with running(f'{d}/php8', '-n', '-r', WAIT) as p:
             os.unlink(f'{d}/php8')
             _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
             check(find(findings, 'program-deleted', f'{d}/php8'), f'{[f["check"] for f in findings]}')
-            check('runs php ' in find(findings, 'php')['cause'], 'and is looked at all the same')
+            check('runs php ' in find(findings, 'php')['cause'], 'the process is inspected nevertheless')
 
 
 @test
-def a_process_that_is_not_there_or_no_number():
+def a_missing_process_is_reported_and_an_invalid_process_id_is_rejected():
     p = subprocess.Popen(['true'])
     p.wait()
     code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
@@ -484,7 +484,7 @@ def a_process_that_is_not_there_or_no_number():
 
 
 @test
-def somebody_without_rights_is_told_which_are_missing():
+def missing_privileges_are_named_for_an_unprivileged_user():
     need_root()
     with Directory() as d, running('php', '-n', '-r', WAIT) as p:
         program = shutil.copy(STROBE, f'{d}/strobe')
@@ -500,7 +500,7 @@ def somebody_without_rights_is_told_which_are_missing():
 
 
 @test
-def features_of_the_kernel_can_be_switched_off():
+def kernel_features_can_be_disabled_through_strobe_without():
     _, findings = doctor('--url', 'http://127.0.0.1:1', environment={'STROBE_WITHOUT': 'bpf,readv,bfp'})
     for name in ('bpf', 'readv'):
         check(find(findings, name)['cause'] == 'switched off by STROBE_WITHOUT', f'{find(findings, name)}')
@@ -509,7 +509,7 @@ def features_of_the_kernel_can_be_switched_off():
 
 
 @test
-def what_the_doctor_says_of_the_kernel_is_what_a_recording_does():
+def a_recording_does_what_the_doctor_says_of_the_kernel():
     need_root()
     with Directory() as d, running('php', '-n', '-r', WAIT) as p:
         def way(feature):
@@ -530,7 +530,7 @@ def what_the_doctor_says_of_the_kernel_is_what_a_recording_does():
 
 
 @test
-def a_php_by_another_name():
+def php_is_recognized_under_another_file_name():
     with Directory() as d:
         shutil.copy(os.path.realpath(shutil.which('php')), f'{d}/interpreter')
         with running(f'{d}/interpreter', '-n', '-r', WAIT) as p:
@@ -542,7 +542,7 @@ def a_php_by_another_name():
 
 
 @test
-def a_system_call_filter_is_named():
+def a_seccomp_filter_that_forbids_bpf_is_reported():
     need_root()
     if platform.machine() != 'x86_64':
         raise Skip('numbers of system calls are those of x86-64')
@@ -551,11 +551,11 @@ def a_system_call_filter_is_named():
     check('seccomp' in find(findings, 'bpf')['cause'], f'{find(findings, "bpf")}')
     _, findings = doctor('--url', 'http://127.0.0.1:1', preexec_fn=lambda: forbid(bpf, 0x80000000))
     killed = find(findings, 'killed')
-    check('seccomp' in killed.get('cause', '') and 'BPF' in killed['about'], f'a filter that kills: {killed}')
+    check('seccomp' in killed.get('cause', '') and 'BPF' in killed['about'], f'a filter that kills the process is reported: {killed}')
 
 
 @test
-def a_terminal_gets_colors_and_nothing_else_does():
+def colors_are_used_only_on_a_terminal_and_without_no_color():
     def shown(environment):
         leader, follower = pty.openpty()
         subprocess.run([STROBE, 'doctor', '--url', 'http://127.0.0.1:1', '-p', '1'], stdout=follower, env={**os.environ, **environment})
@@ -568,10 +568,10 @@ def a_terminal_gets_colors_and_nothing_else_does():
         return text
 
     os.environ.pop('NO_COLOR', None)
-    check(b'\033[' in shown({}), 'a terminal gets colors')
-    check(b'\033[' not in shown({'NO_COLOR': '1'}), 'unless NO_COLOR is set')
+    check(b'\033[' in shown({}), 'the output to a terminal is colored')
+    check(b'\033[' not in shown({'NO_COLOR': '1'}), 'NO_COLOR disables colors')
     plain = subprocess.run([STROBE, 'doctor', '--url', 'http://127.0.0.1:1', '-p', '1'], capture_output=True).stdout
-    check(b'\033[' not in plain and b'Daemon' in plain, 'a pipe gets none')
+    check(b'\033[' not in plain and b'Daemon' in plain, 'the output to a pipe is not colored')
 
 
 if os.geteuid() == 0 and 'STROBE_OWN_MOUNTS' not in os.environ and shutil.which('unshare'):

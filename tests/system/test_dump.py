@@ -32,7 +32,7 @@ def busy(args=('--fpm',)):
 
 
 @test
-def why_a_process_may_not_be_inspected_is_said_as_doctor_says_it():
+def dump_and_doctor_give_the_same_reason_why_a_process_cannot_be_inspected():
     """Process 1 is one that even root may not inspect in some containers, where a security module forbids it."""
     found = json.loads(subprocess.run([STROBE, 'doctor', '-p', '1', '--json'], capture_output=True, text=True, timeout=120).stdout)['findings']
     memory = next(f for f in found if f['check'] == 'memory')
@@ -50,13 +50,13 @@ def why_a_process_may_not_be_inspected_is_said_as_doctor_says_it():
 
 
 @test
-def a_request_has_its_address_its_age_and_its_stack():
+def a_request_is_shown_with_its_url_age_and_stack():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
         slow = fpm.write('slow.php', SLOW.replace('20', '4'))
         fpm.begin('slow.php', method='POST', query='card=4711', uri='/shop/cart?card=4711')
         check(wait_for(lambda: any(p['stack'][0]['function'] == 'sleep' for p in busy() if p['stack'])), dump('--fpm'))
         mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
-        check(len(mine) == 4, f'each worker once: {mine}')
+        check(len(mine) == 4, f'every worker is listed once: {mine}')
         one = next(p for p in mine if p['state'] != 'idle')
         check((one['state'], one['pool'], one['method'], one['uri'], one['script']) == ('waiting', 'www', 'POST', '/shop/cart', slow), one)
         check(0 <= one['age_seconds'] < 60 and one['requests'] == 1, one)
@@ -65,19 +65,19 @@ def a_request_has_its_address_its_age_and_its_stack():
             {'function': 'Shop::wait', 'file': slow, 'line': 5},
             {'function': 'cart', 'file': slow, 'line': 9},
             {'function': slow, 'file': slow, 'line': 11}], one)
-        check('4711' not in json.dumps(mine), 'the query stays where it is')
+        check('4711' not in json.dumps(mine), 'the query string is not shown')
         text = dump('--fpm').stdout
         check(re.search(rf'^{one["pid"]} php-fpm, pool www: POST /shop/cart, for [\d.]+ s, waiting\n    sleep\n    Shop::wait  {slow}:5\n'
                         rf'    cart  {slow}:9\n    {slow}:11\n', text, re.M), text)
         for p in mine:
             if p['state'] == 'idle':
-                check(re.search(rf'^{p["pid"]} php-fpm, pool {p["pool"]}: idle, 0 requests so far$', text, re.M), f'one line: {text}')
-        check(wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy())), 'the request ends')
-        check(next(p for p in json.loads(dump('-p', one['pid'], '--json').stdout)['processes'])['requests'] == 1, 'and is counted')
+                check(re.search(rf'^{p["pid"]} php-fpm, pool {p["pool"]}: idle, 0 requests so far$', text, re.M), f'an idle worker is shown on one line: {text}')
+        check(wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy())), 'the request finishes')
+        check(next(p for p in json.loads(dump('-p', one['pid'], '--json').stdout)['processes'])['requests'] == 1, 'the finished request is counted')
 
 
 @test
-def ages_are_right_when_the_clocks_of_a_container_are_others():
+def request_ages_are_correct_across_time_namespaces():
     namespace = ['unshare', '-T', '--monotonic', '360000', '--boottime', '360000']
     if subprocess.run([*namespace, '--fork', 'true'], capture_output=True).returncode:
         raise Skip('no time namespace can be made here')
@@ -92,14 +92,14 @@ def ages_are_right_when_the_clocks_of_a_container_are_others():
                                    capture_output=True, text=True, timeout=120)
                 return [p['age_seconds'] for p in json.loads(r.stdout)['processes'] if p['stack']]
 
-            check(wait_for(ages), 'the request is seen')
+            check(wait_for(ages), 'the request is shown')
             age = ages()[:1]
-            check(age and 0 <= age[0] < 60, f'seconds since it was accepted, php-fpm in {inside}, strobe in {outside}: {age}')
+            check(age and 0 <= age[0] < 60, f'the age of the request is correct with php-fpm in {inside} and strobe in {outside}: {age}')
             wait_for(lambda: not ages())
 
 
 @test
-def workers_have_their_record_when_the_wall_clock_was_set():
+def the_scoreboard_of_workers_is_found_after_the_wall_clock_was_set_back():
     library = os.environ.get('STROBE_SET_CLOCK', f'{ROOT}/build/meson/tests/system/libset_clock.so')
     if not os.path.exists(library):
         raise Skip(f'{library} is not built')
@@ -110,15 +110,15 @@ def workers_have_their_record_when_the_wall_clock_was_set():
                  prefix=['env', f'LD_PRELOAD={library}', f'CLOCK_OFFSET_FILE={d}/offset']) as fpm:
             fpm.write('slow.php', SLOW.replace('20', '4'))
             fpm.begin('slow.php')
-            check(wait_for(lambda: any(p['pid'] in fpm.workers() for p in busy())), 'the request is seen')
+            check(wait_for(lambda: any(p['pid'] in fpm.workers() for p in busy())), 'the request is shown')
             mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
-            check(sorted(p['requests'] or 0 for p in mine) == [0, 1], f'requests of both workers: {mine}')
-            check(any(p['stack'] and 0 <= p['age_seconds'] < 60 for p in mine), f'the age of the request: {mine}')
+            check(sorted(p['requests'] or 0 for p in mine) == [0, 1], f'the request counts of both workers are shown: {mine}')
+            check(any(p['stack'] and 0 <= p['age_seconds'] < 60 for p in mine), f'the age of the request is correct: {mine}')
             wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy()))
 
 
 @test
-def a_command_has_its_script():
+def a_command_line_script_is_shown_with_its_path_and_stack():
     with Directory() as d, Script(d, '<?php function deep() { sleep(1000); } echo "ready\\n"; flush(); deep();') as php:
         wait_for(lambda: 'sleep' in dump('-p', php.process.pid).stdout)
         r = dump('-p', php.process.pid, **unprivileged())
@@ -127,7 +127,7 @@ def a_command_has_its_script():
 
 
 @test
-def names_reach_the_terminal_as_characters_only():
+def control_characters_in_names_are_not_written_to_the_terminal():
     with Directory() as d, Php(d, HOSTILE, name=HOSTILE_NAME) as php:
         def said():
             return subprocess.run([STROBE, 'dump', '-p', str(php.process.pid)], capture_output=True, timeout=120).stdout
@@ -136,15 +136,15 @@ def names_reach_the_terminal_as_characters_only():
 
 
 @test
-def a_running_script_is_read_too():
+def a_script_on_cpu_is_shown_as_running():
     with Directory() as d, Script(d, '<?php function spin() { while (true); } echo "ready\\n"; spin();') as php:
-        check(wait_for(lambda: '\n    spin  ' in dump('-p', php.process.pid).stdout), 'the function that runs')
+        check(wait_for(lambda: '\n    spin  ' in dump('-p', php.process.pid).stdout), 'the running function is shown')
         r = dump('-p', php.process.pid)
         check(re.search('^' + str(php.process.pid) + r' php: .*, running$', r.stdout, re.M), r)
 
 
 @test
-def each_thread_of_a_thread_safe_php_is_an_entry():
+def every_thread_of_a_thread_safe_php_is_listed():
     zts = f'{ROOT}/var/test/php-zts'
     if not os.path.exists(f'{zts}/bin/php'):
         raise Skip('there is no thread-safe PHP; scripts/php-zts var/test/php-zts builds one')
@@ -158,13 +158,13 @@ def each_thread_of_a_thread_safe_php_is_an_entry():
             def napping():
                 return {tuple(frame['function'] for frame in t['stack'][:3]): t['tid'] for t in busy(('-p', p.pid)) if t['stack']}
             wanted = {('sleep', 'nap', f'thread_{i}') for i in range(4)}
-            check(wait_for(lambda: napping().keys() == wanted), f'a stack of each: {napping()}')
-            check(len(set(napping().values())) == 4, 'under the numbers of the threads')
+            check(wait_for(lambda: napping().keys() == wanted), f'every thread has its stack: {napping()}')
+            check(len(set(napping().values())) == 4, 'every thread has its own id')
             p.kill()
 
 
 @test
-def what_cannot_be_read_is_told():
+def processes_that_cannot_be_inspected_are_reported_with_the_reason():
     with subprocess.Popen(['sleep', '1000']) as other:
         r = dump('-p', other.pid)
         other.kill()

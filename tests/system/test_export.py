@@ -71,7 +71,7 @@ def unlocked(path):
 
 
 @test
-def pictures_are_whole_or_not_there_however_often_it_is_killed():
+def killing_an_export_leaves_no_incomplete_flame_graphs():
     with Directory() as d:
         for i in range(4):
             put_log(d, f'daily/2026-11-0{i + 1}.all.log', stacks(1500, i))
@@ -81,8 +81,8 @@ def pictures_are_whole_or_not_there_however_often_it_is_killed():
             broken = [f for f in files(d, 'svgs') if f.endswith('.svgz') and not is_whole(f'{d}/{f}')]
             check(not broken, f'after {seconds} s: {broken}')
             if os.path.exists(f'{d}/svgs/.export-svgs.lock'):
-                check(unlocked(f'{d}/svgs/.export-svgs.lock'), 'nobody is left with the lock')
-        check(killed > 0, 'it was killed at least once in the middle')
+                check(unlocked(f'{d}/svgs/.export-svgs.lock'), 'no process holds the lock')
+        check(killed > 0, 'at least one export was killed before it finished')
         r = strobe(d, 'export', 'svgs', '--logs', 'logs')
         check(r.returncode == 0, f'{r}')
         check(len(files(d, 'svgs')) == 8 and all(is_whole(f'{d}/{f}') for f in files(d, 'svgs')), f'{files(d, "svgs")}')
@@ -91,22 +91,22 @@ def pictures_are_whole_or_not_there_however_often_it_is_killed():
 
 
 @test
-def no_line_is_lost_when_compressing_is_killed():
+def no_lines_are_lost_when_compression_is_killed():
     with Directory() as d:
         lines = stacks(20000, 7)
         path = put_log(d, 'daily/2026-11-01.all.log', lines)
         killed = 0
         for seconds in [0.01, 0.03, 0.05, 0.08, 0.12, 0.2]:
             killed += kill_after(seconds, d, 'export', 'compress', '--logs', 'logs', '--older-than', '7')
-            check(os.path.exists(path) or is_log(path + '.gz', lines), f'the log is there in one form after {seconds} s')
+            check(os.path.exists(path) or is_log(path + '.gz', lines), f'the log exists, compressed or not, after {seconds} s')
             if os.path.exists(f'{d}/logs/.export-compress.lock'):
-                check(unlocked(f'{d}/logs/.export-compress.lock'), 'nobody is left with the lock')
-        check(killed > 0, 'it was killed at least once in the middle')
+                check(unlocked(f'{d}/logs/.export-compress.lock'), 'no process holds the lock')
+        check(killed > 0, 'at least one compression was killed before it finished')
         r = strobe(d, 'export', 'compress', '--logs', 'logs', '--older-than', '7')
         check(r.returncode == 0, f'{r}')
         check(files(d, 'logs') == ['logs/daily/2026-11-01.all.log.gz'], f'{files(d, "logs")}')
-        check(is_log(path + '.gz', lines), 'all lines, sorted')
-        check(abs(os.path.getmtime(path + '.gz') - OLD) < 0.001, 'with the time of the log')
+        check(is_log(path + '.gz', lines), 'the compressed log contains all lines, sorted')
+        check(abs(os.path.getmtime(path + '.gz') - OLD) < 0.001, 'the compressed log has the modification time of the log')
 
 
 def is_log(path, lines):
@@ -115,23 +115,23 @@ def is_log(path, lines):
 
 
 @test
-def only_one_works_on_a_tree():
+def a_concurrent_export_of_the_same_tree_is_skipped():
     with Directory() as d:
         put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
         first = subprocess.Popen([STROBE, 'export', 'svgs', '--logs', 'logs', '--upload', f'sh -c "touch {d}/begun; sleep 50"'],
                                  cwd=d, stderr=subprocess.DEVNULL)
-        check(wait_for(lambda: os.path.exists(f'{d}/begun')), 'the first is at work')
+        check(wait_for(lambda: os.path.exists(f'{d}/begun')), 'the first export is running')
         r = strobe(d, 'export', 'svgs', '--logs', 'logs')
         check(r.returncode == 0 and 'another export is already running' in r.stderr and 'drawn' not in r.stderr, f'{r}')
         r = strobe(d, 'export', 'compress', '--logs', 'logs')
-        check(r.returncode == 0 and '1 compressed' in r.stderr, f'compressing is another work: {r}')
+        check(r.returncode == 0 and '1 compressed' in r.stderr, f'compression can run at the same time: {r}')
         first.kill()
         first.wait()
-        check(unlocked(f'{d}/svgs/.export-svgs.lock'), 'its jobs and their commands have ended with it')
+        check(unlocked(f'{d}/svgs/.export-svgs.lock'), 'its jobs and their commands have exited')
 
 
 @test
-def a_log_that_goes_meanwhile_is_passed_over():
+def a_log_removed_during_the_export_is_skipped():
     with Directory() as d:
         gone = put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
         put_log(d, 'daily/2026-11-02.all.log', stacks(10, 2), OLD + 5)
@@ -141,7 +141,7 @@ def a_log_that_goes_meanwhile_is_passed_over():
 
 
 @test
-def a_full_disk_leaves_what_was_there():
+def a_failed_write_leaves_the_existing_files_unchanged():
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
@@ -155,12 +155,12 @@ def a_full_disk_leaves_what_was_there():
         r = strobe(d, 'export', 'compress', '--logs', 'logs', preexec_fn=small_files)
         check(r.returncode == 2 and 'cannot write' in r.stderr and '1 failed' in r.stderr, f'{r}')
         check(files(d, 'logs') == ['logs/daily/2026-11-01.all.log'], f'{files(d, "logs")}')
-        check(strobe(d, 'export', 'svgs', '--logs', 'logs').returncode == 0, 'then there is room again')
-        check(strobe(d, 'export', 'compress', '--logs', 'logs').returncode == 0 and is_log(path + '.gz', lines), 'also for this')
+        check(strobe(d, 'export', 'svgs', '--logs', 'logs').returncode == 0, 'flame graphs are drawn once there is space again')
+        check(strobe(d, 'export', 'compress', '--logs', 'logs').returncode == 0 and is_log(path + '.gz', lines), 'the log is compressed once there is space again')
 
 
 @test
-def with_little_memory_lines_are_sorted_in_files():
+def lines_are_sorted_on_disk_when_memory_is_limited():
     with Directory() as d:
         lines = stacks(20000, 3)
         path = put_log(d, 'daily/2026-11-01.all.log', lines)
@@ -170,26 +170,26 @@ def with_little_memory_lines_are_sorted_in_files():
 
 
 @test
-def watching_draws_what_changes_until_a_signal():
+def watch_redraws_changed_logs_until_it_is_terminated():
     with Directory() as d:
         path = put_log(d, 'daily/2026-11-01.all.log', ['index.php;Cart::add 1'])
         p = subprocess.Popen([STROBE, 'export', 'svgs', '--logs', 'logs', '--watch', '1'], cwd=d, stderr=subprocess.DEVNULL)
         picture = f'{d}/svgs/daily/2026-11-01.all.svgz'
-        check(wait_for(lambda: os.path.exists(picture)), 'the first picture')
+        check(wait_for(lambda: os.path.exists(picture)), 'the first flame graph is drawn')
         with open(path, 'a', encoding='utf-8') as f:
             f.write('index.php;Page::get 1\n')
-        check(wait_for(lambda: b'Page::get' in gzip.open(picture).read()), 'what was added is in it')
+        check(wait_for(lambda: b'Page::get' in gzip.open(picture).read()), 'the flame graph shows the added line')
         p.terminate()
-        check(p.wait(60) == 0, 'a signal ends it well')
+        check(p.wait(60) == 0, 'the command exits with 0 on SIGTERM')
 
 
 @test
-def a_terminal_shows_what_is_at_work_and_other_readers_one_line():
+def progress_is_shown_on_a_terminal_and_a_one_line_summary_elsewhere():
     with Directory() as d:
         put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
         ours, theirs = os.openpty()
         command = [STROBE, 'export', 'svgs', '--logs', 'logs', '--redraw']
-        check(subprocess.run(command, cwd=d, stderr=theirs, timeout=60).returncode == 0, 'it is fine')
+        check(subprocess.run(command, cwd=d, stderr=theirs, timeout=60).returncode == 0, 'the command exits with 0')
         os.close(theirs)
         shown = b''
         try:
@@ -204,7 +204,7 @@ def a_terminal_shows_what_is_at_work_and_other_readers_one_line():
 
 
 @test
-def names_of_any_bytes_break_no_line():
+def control_characters_in_file_names_are_escaped_in_all_output():
     with Directory() as d:
         put_log(d, 'da\x1b[31mily\n/2026-11-01.a\x1b]0;x\x07l\nl.log', ['index.php;\x1b[2JCart::add 1'])
         for words in (['export', 'svgs'], ['export', 'metrics'], ['export', 'index']):
@@ -217,7 +217,7 @@ def names_of_any_bytes_break_no_line():
 
 
 @test
-def what_collect_writes_is_drawn_and_listed():
+def trace_logs_written_by_collect_are_drawn_searched_and_measured():
     with Directory() as d:
         with open(f'{d}/arclamp-log.yaml', 'w', encoding='utf-8') as f:
             f.write(f'base_path: {d}/logs\nlogs:\n  - {{format: "%Y-%m-%d.excimer", period: daily, retain: 3}}\n')
@@ -237,7 +237,7 @@ def what_collect_writes_is_drawn_and_listed():
 
 
 @test
-def grep_counts_samples_of_a_store_and_of_a_daemon():
+def grep_counts_samples_from_a_store_and_from_a_daemon():
     with Directory() as d:
         with Daemon(d) as daemon:
             sender = wire.connect(daemon.socket)

@@ -60,7 +60,7 @@ def sink(daemon):
 
 
 @test
-def series_of_several_tenants_are_one_request_for_each():
+def series_are_sent_in_one_request_per_tenant():
     for scheme in 'otlp', 'pyroscope':
         with Receiver((500 if scheme == 'pyroscope' else 503, {}), (200, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
             for i in range(20):
@@ -72,7 +72,7 @@ def series_of_several_tenants_are_one_request_for_each():
             seconds = 1 + int(r.requests[-1][0] - r.requests[0][0])
             check(len(tenants) <= 3 * seconds + 1, f'{scheme}: {tenants} in {seconds} s')
             check(set(tenants) == {'team-1', 'team-2', None}, f'{scheme}: {tenants}')
-            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, 'none is rejected')
+            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, 'no samples are rejected')
 
 
 def fields(message):
@@ -97,7 +97,7 @@ def fields(message):
 
 
 @test
-def pyroscope_gets_only_strings_that_it_takes():
+def strings_that_pyroscope_would_reject_are_sanitized():
     with Receiver((200, {})) as r, Directory() as d, Daemon(d, '--to', f'pyroscope://{r.at}') as daemon:
         types = (('lock-waits', 'count'), ('cpu', 'nanoseconds'))
         body, kind = form(profile=Pprof(types, [([('main', 'a.php', 1)], (5, 6), {})], time.time_ns(), ('cpu', 'nanoseconds'), 10**7).gzip())
@@ -113,28 +113,28 @@ def pyroscope_gets_only_strings_that_it_takes():
 
 
 @test
-def every_success_is_one():
+def every_2xx_status_counts_as_success():
     for scheme in 'otlp', 'pyroscope':
         for status in 202, 204:
             with Receiver((status, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
                 push(daemon, b'main;work 3')
-                check(wait_for(lambda: r.requests, 30), 'it is sent')
+                check(wait_for(lambda: r.requests, 30), 'the profile is sent')
                 daemon.stop()
                 check(not any('rejected profiles' in line for line in daemon.lines), f'{scheme} {status}: {daemon.lines}')
 
 
 @test
-def a_receiver_is_asked_again_at_the_time_it_gives():
+def retries_honor_the_retry_after_header():
     for date in False, True:
         after = formatdate(time.time() + 5, usegmt=True) if date else '4'
         with Receiver((429, {'Retry-After': after}), (200, {})) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
             push(daemon, b'main;work 3')
-            check(wait_for(lambda: len(r.requests) == 2, 60), f'it is sent again: {daemon.lines}')
-            check(r.requests[1][0] - r.requests[0][0] > 2.5, f'after {r.requests[1][0] - r.requests[0][0]} s with {after}')
+            check(wait_for(lambda: len(r.requests) == 2, 60), f'the request is retried: {daemon.lines}')
+            check(r.requests[1][0] - r.requests[0][0] > 2.5, f'the retry came {r.requests[1][0] - r.requests[0][0]} s later, with Retry-After: {after}')
 
 
 @test
-def an_error_names_the_sink_as_its_url_does():
+def errors_name_the_sink_by_its_configured_url():
     with Receiver(None) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
         push(daemon, b'main;work 3')
         check(wait_for(lambda: any(f'otlp://{r.at} closed the connection' in line for line in daemon.lines), 30), f'{daemon.lines}')
@@ -142,13 +142,13 @@ def an_error_names_the_sink_as_its_url_does():
 
 
 @test
-def a_status_says_why_a_receiver_has_nothing_until_it_has():
+def the_status_shows_the_reason_of_a_failing_sink_between_retries():
     with Receiver((200, {})) as r:
         at = r.at
     for scheme in 'otlp', 'pyroscope':
         with Directory() as d, Daemon(d, '--to', f'{scheme}://{at}') as daemon:
             push(daemon, b'main;work 3')
-            check(wait_for(lambda: sink(daemon)['why'], 30), 'it fails')
+            check(wait_for(lambda: sink(daemon)['why'], 30), 'the sink fails')
             said = set()
             # Retries come after 1, 2 and 4 seconds, so that most of these are in between.
             for _ in range(20):
@@ -159,7 +159,7 @@ def a_status_says_why_a_receiver_has_nothing_until_it_has():
 
 
 @test
-def a_store_beside_a_failing_receiver_is_shown_to_have_everything():
+def the_status_shows_the_store_as_complete_beside_a_failing_sink():
     with Receiver((503, {})) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
         push(daemon, b'main;work 3')
         check(wait_for(lambda: sink(daemon)['samples']['queued'] == 3 and daemon.status()['store']['samples_stored'] == 3, 30), f'{daemon.status()}')
@@ -180,7 +180,7 @@ def services_of(body):
 
 
 @test
-def what_pyroscope_stored_of_a_request_is_not_sent_again():
+def series_that_pyroscope_stored_from_a_failed_request_are_not_resent():
     """Each series is stored on its own since 1.15; the answer names the others by their place."""
     stored, held_up = [], []
 
@@ -200,15 +200,15 @@ def what_pyroscope_stored_of_a_request_is_not_sent_again():
     with Receiver(judge) as r, Directory() as d, Daemon(d, '--to', f'pyroscope://{r.at}') as daemon:
         names = [f'{kind}{i}' for i in range(9) for kind in ('good', 'bad', 'late')]
         for name in names:
-            check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
+            check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'the push is accepted')
         check(wait_for(lambda: len(stored) == 18 and not sink(daemon)['samples']['queued'], 60), f'{stored} {sink(daemon)}')
-        check(sorted(stored) == sorted(name for name in names if not name.startswith('bad')), f'each one once: {sorted(stored)}')
-        check(metric(daemon, 'strobe_export_rejected_samples_total') + sink(daemon)['samples']['dropped']['rejected'] >= 9, 'the others are counted')
-        check(metric(daemon, 'strobe_export_rejected_samples_total') == 9, 'and only they')
+        check(sorted(stored) == sorted(name for name in names if not name.startswith('bad')), f'every valid series is stored once: {sorted(stored)}')
+        check(metric(daemon, 'strobe_export_rejected_samples_total') + sink(daemon)['samples']['dropped']['rejected'] >= 9, 'the rejected series are counted')
+        check(metric(daemon, 'strobe_export_rejected_samples_total') == 9, 'no other series is counted as rejected')
 
 
 @test
-def a_rejected_series_takes_no_others_with_it_for_long():
+def a_rejected_series_is_soon_isolated_from_the_others():
     for scheme in 'otlp', 'pyroscope':
         of = {'otlp': gzip.decompress, 'pyroscope': bytes}[scheme]
 
@@ -220,25 +220,25 @@ def a_rejected_series_takes_no_others_with_it_for_long():
                 before, requests = metric(daemon, 'strobe_export_rejected_samples_total'), len(r.requests)
                 names = [f'service{i}' for i in range(99)] + ['bad-one']
                 for name in names:
-                    check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'accepted')
+                    check(push(daemon, b'main;work 1', f'{name}.cpu')[0] == 200, 'the push is accepted')
                 finished = lambda of: of['handed'] == 100 * turn and not of['queued']
                 check(wait_for(lambda: finished(sink(daemon)['samples']), 30), f'{sink(daemon)}')
                 rejected.append(metric(daemon, 'strobe_export_rejected_samples_total') - before)
-                check(len(r.requests) - requests < 150, f'in few requests: {len(r.requests) - requests}')
-            check(rejected[-1] == rejected[-2] == 1, f'{scheme}: in the end it is rejected alone: {rejected}')
-            check(sum(rejected) < 300, f'{scheme}: and soon: {rejected}')
+                check(len(r.requests) - requests < 150, f'fewer than 150 requests are needed: {len(r.requests) - requests}')
+            check(rejected[-1] == rejected[-2] == 1, f'{scheme}: the invalid series is finally rejected alone: {rejected}')
+            check(sum(rejected) < 300, f'{scheme}: fewer than 300 samples are rejected in total: {rejected}')
 
 
 @test
-def a_body_that_is_too_large_is_sent_in_parts():
+def a_request_body_that_is_too_large_is_split():
     for scheme in 'otlp', 'pyroscope':
         with Receiver(lambda body: (413, {}) if len(body) > 30000 else (200, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
             for i in range(40):
                 lines = ''.join(f'main;{hashlib.sha256(f"{i} {k}".encode()).hexdigest()} 1\n' for k in range(60))
-                check(push(daemon, lines.encode(), f'service{i}.cpu')[0] == 200, 'accepted')
+                check(push(daemon, lines.encode(), f'service{i}.cpu')[0] == 200, 'the push is accepted')
             check(wait_for(lambda: sink(daemon)['samples']['stored'] == 2400, 60), f'{scheme}: {sink(daemon)}')
-            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, f'{scheme}: none is rejected')
-            check(any(len(body) > 30000 for body in r.bodies), f'{scheme}: some were too large')
+            check(metric(daemon, 'strobe_export_rejected_samples_total') == 0, f'{scheme}: no samples are rejected')
+            check(any(len(body) > 30000 for body in r.bodies), f'{scheme}: some requests were too large')
 
 
 main()

@@ -53,7 +53,7 @@ class Watch:
 
 
 @test
-def an_unprivileged_user_samples_his_own_processes():
+def an_unprivileged_user_can_sample_their_own_processes():
     with Directory() as d, Script(d, CHAINS) as php:
         r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-o', f'{open_directory(d)}/out.folded', **unprivileged())
         check(r.returncode == 0, r.stderr)
@@ -62,7 +62,7 @@ def an_unprivileged_user_samples_his_own_processes():
             remedy = 'run it on the host, or give the container --user 0 --cap-add BPF' if in_container() else 'sudo, or once: setcap'
             check(re.match(f'strobe: no BPF: (you lack CAP_BPF and CAP_PERFMON(; a system call filter [^:]*)?: {remedy}|this strobe was built without)',
                            r.stderr), r.stderr)
-        check(len(re.findall('^strobe: no BPF', r.stderr, re.M)) == 1, f'one sentence: {r.stderr}')
+        check(len(re.findall('^strobe: no BPF', r.stderr, re.M)) == 1, f'the message is printed once: {r.stderr}')
 
 
 def nobody_with(capabilities, *command):
@@ -86,7 +86,7 @@ def two_capabilities(*command):
 
 
 @test
-def two_capabilities_suffice_for_programs_that_a_path_leads_to():
+def two_capabilities_suffice_for_programs_whose_path_is_accessible():
     with Directory() as d, Php(d, CHAINS) as php:
         open_directory(d)
         for choice in (['-p', php.process.pid], ['-P', php.path]):
@@ -111,7 +111,7 @@ def two_capabilities_suffice_for_pools():
 
 
 @test
-def the_right_to_trace_suffices_to_read_memory():
+def cap_sys_ptrace_suffices_to_sample_by_reading_memory():
     with Directory() as d, Php(d, CHAINS) as php:
         open_directory(d)
         r = nobody_with(['+sys_ptrace'], 'record', '-p', php.process.pid, '-F', 499, '-d', 1, '-o', f'{d}/out.folded')
@@ -124,7 +124,7 @@ def the_right_to_trace_suffices_to_read_memory():
 
 
 @test
-def one_capability_of_two_is_no_bpf_and_both_obstacles_are_named():
+def a_missing_bpf_capability_and_the_denied_memory_access_are_both_reported():
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         for capability, missing in (('+bpf', 'CAP_PERFMON'), ('+perfmon', 'CAP_BPF')):
             r = nobody_with([capability], 'record', '-p', php.process.pid, '-d', 1, '-o', f'{open_directory(d)}/out.folded')
@@ -133,7 +133,7 @@ def one_capability_of_two_is_no_bpf_and_both_obstacles_are_named():
 
 
 @test
-def a_filter_of_a_container_is_named():
+def a_seccomp_filter_that_forbids_sampling_is_reported():
     if os.geteuid() or platform.machine() != 'x86_64':
         raise Skip('root alone has everything but what the filter forbids; numbers of system calls are those of x86-64')
     bpf, readv = 321, 310
@@ -150,7 +150,7 @@ def a_filter_of_a_container_is_named():
 
 
 @test
-def no_stack_is_torn_and_the_process_is_never_stopped():
+def stacks_are_consistent_and_the_process_is_never_stopped():
     with Directory() as d, Script(d, CHAINS) as php, Watch(php.process.pid) as watch:
         samples = 0
         for turn in range(60):
@@ -160,13 +160,13 @@ def no_stack_is_torn_and_the_process_is_never_stopped():
             samples += sum(n for _, n in stacks(f'{d}/out.folded'))
             if samples >= 10000:
                 break
-        check(samples >= 10000, f'{samples} samples')
-        check(watch.looks > 100 and not watch.seen, f'{watch.looks} looks: {watch.seen}')
-        check(php.process.poll() is None, 'it runs still')
+        check(samples >= 10000, f'at least 10000 samples were taken, not {samples}')
+        check(watch.looks > 100 and not watch.seen, f'the process was never stopped or traced in {watch.looks} checks: {watch.seen}')
+        check(php.process.poll() is None, 'the process is still running')
 
 
 @test
-def times_are_those_of_the_scheduler():
+def times_match_the_accounting_of_the_scheduler():
     with Directory() as d, Script(d, CHAINS) as busy, Directory() as e, Script(e, LONG_SLEEP) as asleep:
         def on_cpu():
             with open(f'/proc/{busy.process.pid}/schedstat') as f:
@@ -177,14 +177,14 @@ def times_are_those_of_the_scheduler():
         check(r.returncode == 0, r.stderr)
         seconds = float(re.search(r'ticks?, ([\d.]+) s', r.stderr).group(1))
         sleeping = sum(n for frames, n in stacks(f'{d}/out.folded') if frames[-1] == 'sleep') / 1e9
-        check(abs(sleeping - seconds) < 0.2, f'who sleeps throughout has all of the time: {sleeping} of {seconds} s')
+        check(abs(sleeping - seconds) < 0.2, f'a sleeping process is accounted for the whole time: {sleeping} of {seconds} s')
         total, between = re.search(r"([\d.]+) s on CPU by the kernel's account, ([\d.]+) s of it between samples", r.stderr).groups()
-        check(0 < float(total) <= (after - before) / 1e9 + 0.01, f'no more than the process had: {total} {after - before}')
-        check(float(between) <= 0.1 * float(total) + 0.05, f'nearly all found a stack: {r.stderr}')
+        check(0 < float(total) <= (after - before) / 1e9 + 0.01, f'the CPU time does not exceed that of the process: {total} {after - before}')
+        check(float(between) <= 0.1 * float(total) + 0.05, f'nearly all of the CPU time has a stack: {r.stderr}')
 
 
 @test
-def processes_that_live_shortly_are_found():
+def short_lived_processes_are_sampled():
     with Directory() as d:
         with open(f'{d}/short.php', 'w') as f:
             f.write('<?php function spin($t) { while (getrusage()["ru_utime.tv_usec"] < $t) for ($i = 0; $i < 1000; $i++); } '
@@ -199,11 +199,11 @@ def processes_that_live_shortly_are_found():
         said = p.communicate(timeout=60)[1]
         check(p.returncode == 0, said)
         seen = {f for frames, _ in stacks(f'{d}/out.folded') for f in frames if f.startswith('short_')}
-        check(seen == {f'short_{i}' for i in range(10)}, f'each of them: {seen}')
+        check(seen == {f'short_{i}' for i in range(10)}, f'all ten processes are sampled: {seen}')
 
 
 @test
-def workers_that_restart_are_followed():
+def restarted_workers_are_sampled():
     with Directory() as d, Fpm(d, plain=True, children=1, pools={'www': ['pm.max_requests = 1']}) as fpm:
         fpm.write('page.php', '<?php function spin() { usleep(600000); for ($t = microtime(true); microtime(true) - $t < 0.4;); } '
                               'eval("function page_$_GET[n]() { spin(); } page_$_GET[n]();");')
@@ -216,11 +216,11 @@ def workers_that_restart_are_followed():
         said = p.communicate(timeout=60)[1]
         check(p.returncode == 0, said)
         seen = {f for frames, _ in stacks(f'{d}/out.folded') for f in frames if f.startswith('page_')}
-        check(seen == {f'page_{i}' for i in range(5)}, f'one worker each: {seen} {said}')
+        check(seen == {f'page_{i}' for i in range(5)}, f'every restarted worker is sampled: {seen} {said}')
 
 
 @test
-def threads_of_a_thread_safe_php_by_its_storage():
+def a_thread_safe_php_is_sampled_through_its_thread_local_storage():
     zts = f'{ROOT}/var/test/php-zts/bin/php'
     if not os.path.exists(zts):
         raise Skip('there is no thread-safe PHP; scripts/php-zts var/test/php-zts builds one')
@@ -231,7 +231,7 @@ def threads_of_a_thread_safe_php_by_its_storage():
 
 
 @test
-def what_is_closed_points_to_the_extension():
+def errors_about_inaccessible_processes_suggest_the_extension():
     inside = 'or sample from inside, without privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample'
     with Directory() as d, Script(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'bpf,readv'})
@@ -254,7 +254,7 @@ def what_is_closed_points_to_the_extension():
 
 
 @test
-def kernel_frames_alone_take_bpf():
+def native_and_kernel_frames_require_bpf():
     with Directory() as d, Script(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-k', '-d', 1, env=WITHOUT)
         check(r.returncode == 2 and 'native and kernel frames require BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT' in r.stderr, r)
@@ -263,7 +263,7 @@ def kernel_frames_alone_take_bpf():
 
 
 @test
-def the_language_may_be_named():
+def the_language_can_be_selected_without_bpf():
     with Directory() as d, Script(d, CHAINS) as php:
         r = record('-p', php.process.pid, '--lang', 'php', '-d', 1, '-o', f'{d}/out.folded', env=WITHOUT)
         check(r.returncode == 0, r)
@@ -271,7 +271,7 @@ def the_language_may_be_named():
 
 
 @test
-def perl_takes_bpf():
+def sampling_perl_requires_bpf():
     r = record('--lang', 'perl', '-d', 1, env=WITHOUT)
     check(r.returncode == 2 and 'Perl can only be sampled with BPF, which is unavailable: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT'
           in r.stderr, r)

@@ -19,7 +19,7 @@ def without(*names):
 
 
 @test
-def every_feature_that_can_be_left_out_is_tried_here():
+def every_kernel_feature_that_can_be_disabled_is_tested():
     said = subprocess.run([STROBE, 'doctor', '--json', '--url', 'http://127.0.0.1:1'], capture_output=True, text=True, env=without('none')).stdout
     # "use name, name or name"
     fix = next((f['fix'] for f in json.loads(said)['findings'] if f['check'] == 'without'), '')
@@ -28,7 +28,7 @@ def every_feature_that_can_be_left_out_is_tried_here():
 
 
 @test
-def without_what_bpf_needs_memory_is_read():
+def without_a_feature_that_bpf_requires_memory_is_read():
     with Directory() as d, Php(d, CHAINS) as php:
         for name in NEEDED:
             r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-o', f'{d}/out.folded', env=without(name))
@@ -37,7 +37,7 @@ def without_what_bpf_needs_memory_is_read():
 
 
 @test
-def waits_take_no_clock():
+def off_cpu_recording_works_without_perf_events():
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '-k', '-o', f'{d}/out.folded', env=without('perf'))
         skip_without_bpf(r.stderr)
@@ -45,14 +45,14 @@ def waits_take_no_clock():
 
 
 @test
-def without_what_newer_kernels_have_the_rest_is_the_same():
+def recordings_work_without_features_of_newer_kernels():
     with Directory() as d, Php(d, CHAINS) as php, Directory() as e, Php(e, LONG_SLEEP) as asleep:
         for names in [[n] for n in NEWER + OTHERS] + [NEWER]:
             r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-u', '-o', f'{d}/out.folded', env=without(*names))
             skip_without_bpf(r.stderr)
             check(r.returncode == 0, f'{names}: {r.stderr}')
             found = [frames for frames, _ in stacks(f'{d}/out.folded')]
-            check(any(f[0] == '_start' and f[-1] in ('a3', 'b3') for f in found), f'{names}: PHP below native frames: {found}')
+            check(any(f[0] == '_start' and f[-1] in ('a3', 'b3') for f in found), f'{names}: stacks combine native and PHP frames: {found}')
             r = record('-p', asleep.process.pid, '--wall', '-d', 1, '-o', f'{e}/out.folded', env=without(*names))
             found = [frames for frames, _ in stacks(f'{e}/out.folded')] if r.returncode == 0 else []
             check(r.returncode == (4 if 'task_iter' in names else 0), f'{names}: {r.stderr}')

@@ -119,7 +119,7 @@ def records(process):
 def run(*args, scripts, env=None):
     """Records from before the scripts begin until all have ended."""
     for s in scripts:
-        check(wait_for(s.is_waiting), 'the script waits for its line')
+        check(wait_for(s.is_waiting), 'the script waits for input')
     targets = [word for s in scripts for word in ('-p', str(s.pid))]
     p = subprocess.Popen([BINARY, *map(str, args), *targets], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          env={**os.environ, **(env or {})})
@@ -213,7 +213,7 @@ def traced_child(strace):
             found[:] = [int(pid) for pid in f.read().split() if waits_for_its_line(pid)]
         return found
 
-    check(wait_for(look), 'strace runs the script')
+    check(wait_for(look), 'strace is attached to the script')
     return found[0]
 
 
@@ -237,7 +237,7 @@ def check_equal(rows, expected):
 
 
 @test
-def calls_and_bytes_are_those_that_strace_sees():
+def calls_and_bytes_match_those_reported_by_strace():
     with Directory() as d:
         work, found, expected = check_work(d)
         rows = rows_of(found)
@@ -246,19 +246,19 @@ def calls_and_bytes_are_those_that_strace_sees():
         check(rows[f'{work}/a.txt']['write'] == [28, 0, 25030], rows[f'{work}/a.txt'])
         check(rows[f'{work}/a.txt']['read'][2] == 25000 + 7000 + 7000 + 7000, rows[f'{work}/a.txt'])
         check(rows[f'{work}/a.txt']['fsync'] == [2, 0, 0], rows[f'{work}/a.txt'])
-        check(rows[f'{work}/gone.txt']['write'] == [2, 0, 200] and rows[f'{work}/gone.txt (deleted)']['write'] == [1, 0, 5], 'deleted')
-        check(rows[f'{work}/old.txt']['write'] == [2, 0, 200] and rows[f'{work}/new.txt']['write'] == [1, 0, 7], 'renamed')
+        check(rows[f'{work}/gone.txt']['write'] == [2, 0, 200] and rows[f'{work}/gone.txt (deleted)']['write'] == [1, 0, 5], 'writes to a file after its deletion are listed separately')
+        check(rows[f'{work}/old.txt']['write'] == [2, 0, 200] and rows[f'{work}/new.txt']['write'] == [1, 0, 7], 'writes to a renamed file are attributed to both names')
         check(rows[f'{work}/included.php']['read'][2] == 3 * os.path.getsize(f'{work}/included.php'), rows[f'{work}/included.php'])
         check(rows[f'{work}/missing.txt']['open'] == [1, 1, 0], rows[f'{work}/missing.txt'])
         check(rows[f'{work}/copy.txt']['write'][2] == 7000, rows[f'{work}/copy.txt'])
-        check(f'{work}/link' in rows and 'read' not in rows[f'{work}/link'], 'what is read by way of a link is the file')
+        check(f'{work}/link' in rows and 'read' not in rows[f'{work}/link'], 'reads through a symlink are attributed to its target')
         stack = {row['path']: row['stack']['frames'] for row in found['files']}
         check(stack[f'{work}/included.php'] == [f'{d}/script.php', 'Cache::load'], stack[f'{work}/included.php'])
         check(stack[f'{work}/new.txt'] == [f'{d}/script.php', 'fwrite'], stack[f'{work}/new.txt'])
 
 
 @test
-def the_oldest_kernels_see_the_same():
+def the_fallbacks_for_old_kernels_give_the_same_result():
     with Directory() as d:
         _, found, expected = check_work(d, env=OLD_KERNEL)
         check_equal(rows_of(found), expected)
@@ -270,7 +270,7 @@ WRITES = GATE + 'function save($d) { $f = fopen("$d/x", "w"); for ($i = 0; $i < 
 
 
 @test
-def weights_are_bytes_calls_or_time():
+def stacks_are_weighted_by_bytes_calls_or_latency():
     sums = {}
     for weight in ('--bytes', '--count', '--latency'):
         with Directory() as d, Script(d, WRITES, d) as script:
@@ -286,7 +286,7 @@ def weights_are_bytes_calls_or_time():
 
 
 @test
-def a_file_of_a_recording_has_all_weights():
+def a_recorded_strobe_file_contains_all_weights():
     with Directory() as d, Script(d, WRITES, d) as script:
         r = run('record', '--file-io', '-o', f'{d}/out.strobe', scripts=[script])
         check(r.returncode == 0, r.stderr)
@@ -309,7 +309,7 @@ $f = fopen(str_repeat('y', min($left, 255) - 1), 'w'); fwrite($f, 'long'); fclos
 
 
 @test
-def names_may_be_long_and_have_any_bytes():
+def long_paths_and_paths_with_special_characters_are_recorded():
     with Directory() as d:
         os.mkdir(f'{d}/site')
         base = f'{d}/site/' + '/'.join(chr(97 + i) * 200 for i in range(20))
@@ -338,7 +338,7 @@ fwrite($outside, '1234');
 
 
 @test
-def paths_are_those_that_the_process_sees():
+def paths_are_relative_to_the_root_of_the_process():
     if os.geteuid():
         raise Skip('chroot() takes root')
     with Directory() as d, Script(d, CHROOT, d) as script:
@@ -357,7 +357,7 @@ echo slow($argv[1]);
 
 
 @test
-def each_process_has_its_own_times():
+def read_times_are_attributed_to_the_right_process():
     with Directory() as d, Directory() as e:
         for name in ('a', 'b'):
             os.mkfifo(f'{d}/{name}')
@@ -394,7 +394,7 @@ echo hrtime(true) - $t;
 
 
 @test
-def each_thread_has_its_own_times():
+def read_times_are_attributed_to_the_right_thread():
     command = ['php', '-d', 'ffi.enable=1']
     if subprocess.run([*command, '-r', 'exit(extension_loaded("ffi") ? 0 : 1);'], capture_output=True).returncode:
         raise Skip('this PHP has no FFI to start threads with')
@@ -405,7 +405,7 @@ def each_thread_has_its_own_times():
             rows = rows_by_path(files('--all-files', '-r', scripts=[script]))
             took, a, b = int(script.said), rows[f'{d}/a']['ns'], rows[f'{d}/b']['ns']
         check(rows[f'{d}/a']['calls'] == rows[f'{d}/b']['calls'] == 1, rows)
-        check(a >= 5e8 and a - b >= 2e8 and b >= 2e8, f'a waited for {a} ns, b for {b}, of {took}')
+        check(a >= 5e8 and a - b >= 2e8 and b >= 2e8, f'the times of both threads are measured: {a} ns and {b} ns of {took}')
 
 
 FORKS = GATE + '''
@@ -417,9 +417,9 @@ while (pcntl_wait($status) > 0);
 
 
 @test
-def processes_that_are_started_later_are_counted_apart():
+def processes_started_during_the_recording_are_counted_separately():
     with Directory() as d, Script(d, FORKS, d) as script:
-        check(wait_for(script.is_waiting), 'the script waits')
+        check(wait_for(script.is_waiting), 'the script is waiting')
         p = subprocess.Popen([BINARY, 'files', '--json', '-n', '0', '-w', '-a'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: records(p))
         script.go()
@@ -443,7 +443,7 @@ file_put_contents("$argv[1]/x", "1");
 
 
 @test
-def sockets_and_pipes_are_left_out_unless_they_are_wanted():
+def sockets_and_pipes_are_excluded_by_default():
     with Directory() as d, Script(d, SOCKETS, d) as script:
         found = files(scripts=[script])
         check({p for p in rows_of(found)} == {f'{d}/x'}, found)
@@ -457,7 +457,7 @@ def sockets_and_pipes_are_left_out_unless_they_are_wanted():
 
 
 @test
-def reads_or_writes_alone():
+def reads_or_writes_can_be_selected():
     for option, operation in (('-r', 'read'), ('-w', 'write')):
         with Directory() as d:
             work = prepare(d)
@@ -469,7 +469,7 @@ def reads_or_writes_alone():
 
 
 @test
-def a_table_names_files_and_stacks():
+def the_table_shows_files_and_stacks():
     with Directory() as d, Script(d, WRITES, d) as script:
         r = run('files', '-n', 1, '--count', scripts=[script])
         lines = r.stdout.splitlines()
@@ -479,9 +479,9 @@ def a_table_names_files_and_stacks():
 
 
 @test
-def a_process_without_calls_is_named_as_such():
+def a_process_without_file_io_is_reported():
     with Directory() as d, Script(d, GATE) as script:
-        check(wait_for(script.is_waiting), 'the script waits')
+        check(wait_for(script.is_waiting), 'the script is waiting')
         for command in (['files'], ['record', '--file-io', '-o', f'{d}/out.folded']):
             r = subprocess.run([BINARY, *command, '-p', str(script.pid), '-d', '1'], capture_output=True, text=True)
             check_permitted(r)
@@ -489,7 +489,7 @@ def a_process_without_calls_is_named_as_such():
 
 
 @test
-def calls_below_the_minimum_are_left_out_and_counted():
+def calls_below_the_minimum_latency_are_excluded_and_counted():
     with Directory() as d, Script(d, WRITES, d) as script:
         r = run('record', '--file-io', '--min', '50s', '-o', f'{d}/out.folded', scripts=[script])
         check(r.returncode == 4 and re.search(r'\d+ calls are left out: below the minimum', r.stderr), r)
@@ -508,7 +508,7 @@ def histogram(text, title):
 
 
 @test
-def waits_have_a_distribution():
+def off_cpu_times_are_shown_as_a_histogram():
     with Directory() as d, Script(d, SLEEPS) as script:
         r = run('record', '--off-cpu', '--distr', '--min', '2ms', '-o', f'{d}/out.folded', scripts=[script])
         (low, average, high), rows = histogram(r.stderr, 'Off-CPU time distribution')
@@ -520,7 +520,7 @@ def waits_have_a_distribution():
 
 
 @test
-def calls_have_a_distribution():
+def file_io_latencies_are_shown_as_a_histogram():
     with Directory() as d, Script(d, WRITES, d) as script:
         r = run('record', '--file-io', '--distr', '--count', '-o', f'{d}/out.folded', scripts=[script])
         (low, average, high), rows = histogram(r.stderr, 'File I/O latency distribution')
@@ -562,10 +562,10 @@ def written(answer, d):
 
 
 @test
-def requests_of_every_pool_are_counted_and_nothing_else():
+def only_requests_of_php_fpm_pools_are_counted():
     with Directory() as d, Fpm(d, pools={'shop': [], 'blog': []}, plain=True, children=2) as fpm, Directory() as e, Script(e, WRITES, e) as other:
         page = fpm.write('page.php', PAGE)
-        check(wait_for(other.is_waiting), 'the script waits')
+        check(wait_for(other.is_waiting), 'the script is waiting')
         with Files('--fpm', '-w') as recording:
             other.go()
             other.finish()
@@ -574,11 +574,11 @@ def requests_of_every_pool_are_counted_and_nothing_else():
                     fpm.get('page.php', pool=pool, query=f'to={d}/{pool}')
         expected = [200, 200000, [page, 'save', 'fwrite']]
         check(written(recording.answer, d) == {'shop': expected, 'blog': expected}, recording.answer['files'])
-        check(not written(recording.answer, e), 'a script of the command line is no pool')
+        check(not written(recording.answer, e), 'a command line script is not counted')
 
 
 @test
-def a_control_group_chooses_workers():
+def workers_can_be_selected_by_control_group():
     with Cgroup() as group, Directory() as d, Fpm(d, pools={'shop': [], 'blog': []}, plain=True, children=1) as fpm:
         page = fpm.write('page.php', PAGE)
         group.take(fpm.workers('shop')[0])
@@ -593,7 +593,7 @@ def a_control_group_chooses_workers():
 # --- to the daemon
 
 @test
-def a_daemon_gets_calls_too():
+def file_io_recordings_can_be_sent_to_a_daemon():
     with Directory() as d, Daemon(d) as daemon, Directory() as e, Script(e, WRITES, e) as script:
         r = run('record', '--file-io', '--bytes', '--to', daemon.socket, scripts=[script])
         check(r.returncode == 0 and 'profiles were sent' in r.stderr, r.stderr)

@@ -36,7 +36,7 @@ def copy_of_the_tree(tree):
 
 
 @test
-def a_format_is_added_as_contributing_says():
+def the_instructions_for_adding_a_format_work():
     with tempfile.TemporaryDirectory() as parent:
         tree = f'{parent}/strobe'
         copy_of_the_tree(tree)
@@ -67,7 +67,7 @@ def a_format_is_added_as_contributing_says():
                 changed = run('git diff --stat; git status --short').stdout
                 check('src/formats/tally.c' in changed, changed)
                 with open(f'{tree}/src/formats/tally.c', encoding='utf-8') as f:
-                    check(f.read() == reader, f'the code of the section is formatted: {run("diff - src/formats/tally.c").stdout}')
+                    check(f.read() == reader, f'the code in the section is already formatted: {run("diff - src/formats/tally.c").stdout}')
 
 
 if __name__ == '__main__':

@@ -23,24 +23,24 @@ def check_none_dropped(site, count):
     """Strobe counts samples as stored when it has the answer to the insert, which comes after a server has them."""
     def samples():
         return site.status()['samples']
-    check(wait_for(lambda: samples()['stored'] == count) and sum(samples()['dropped'].values()) == 0, f'nothing was dropped: {samples()}')
+    check(wait_for(lambda: samples()['stored'] == count) and sum(samples()['dropped'].values()) == 0, f'all samples are stored and none are dropped: {samples()}')
 
 
 @test
-def a_slow_shard_makes_samples_wait_which_is_seen_and_loses_none():
+def a_slow_shard_causes_lag_that_is_reported_and_loses_no_samples():
     first, second = servers()
     with Directory() as d, SlowProxy(second) as slow, Site(d, url_of('slow', (first, slow))) as site:
         site.send(*(one(f'first{i}') for i in range(20)))
-        check(wait_for(lambda: holds('slow', 20, 1, first, second)), 'it works at first')
+        check(wait_for(lambda: holds('slow', 20, 1, first, second)), 'samples are stored before the shard is slow')
         slow.delay, count = 0.6, 20
         for _ in range(8):
             site.send(*(one(f'f{i}') for i in range(count, count + 20)))
             count += 20
             time.sleep(0.3)
-        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'the lag is seen')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'the lag is reported')
         slow.delay = 0
-        check(wait_for(lambda: holds('slow', count, 1, first, second)), f'all are stored once: {len(stored("slow", first, second))} of {count}')
-        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
+        check(wait_for(lambda: holds('slow', count, 1, first, second)), f'all samples are stored once: {len(stored("slow", first, second))} of {count}')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'the lag is gone')
         check_none_dropped(site, count)
 
 
@@ -65,24 +65,24 @@ def fill(path):
 
 
 @test
-def a_shard_without_disk_space_is_waited_for_and_what_is_stored_can_be_read():
+def samples_are_queued_while_a_shard_has_a_full_disk_and_stored_ones_can_be_read():
     full, other = ClickHouse(), servers()[0]
     with small_disk(full, '64m') as disk, full, Directory() as d, Site(d, url_of('full', (other, full))) as site:
         site.send(*(one(f'f{i}', 3) for i in range(40)))
-        check(wait_for(lambda: holds('full', 40, 3, other, full)), 'it works at first')
+        check(wait_for(lambda: holds('full', 40, 3, other, full)), 'samples are stored before the disk is full')
         fill(disk)
         for i in range(40, 140, 20):
             site.send(*(one(f'f{k}', 3) for k in range(i, i + 20)))
             time.sleep(0.3)
-        check(wait_for(lambda: any('disk is full' in line for line in site.lines)), f'it is said: {site.lines}')
-        check(site.metric('strobe_sink_failing') == 1, 'and seen in the metrics')
-        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 1), 'as is the lag')
+        check(wait_for(lambda: any('disk is full' in line for line in site.lines)), f'the full disk is logged: {site.lines}')
+        check(site.metric('strobe_sink_failing') == 1, 'the metrics show the failing sink')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 1), 'the metrics show the lag')
         status, warning, text = site.ask('/api/v1/profile?from=-1h&format=folded')
-        check(status == 200 and text.count('main;f') >= 40, f'what is stored can be read: {status} {warning} {text[:200]}')
+        check(status == 200 and text.count('main;f') >= 40, f'stored samples can be read: {status} {warning} {text[:200]}')
         os.unlink(f'{disk}/ballast')
-        check(wait_for(lambda: holds('full', 140, 3, other, full)), f'with space again all are stored once: {stored("full", other, full)}')
+        check(wait_for(lambda: holds('full', 140, 3, other, full)), f'all samples are stored once when there is space again: {stored("full", other, full)}')
         check_none_dropped(site, 420)
-        check(wait_for(lambda: site.metric('strobe_sink_failing') == 0), 'it is well again')
+        check(wait_for(lambda: site.metric('strobe_sink_failing') == 0), 'the sink is no longer failing')
 
 
 class HalfProxy(Proxy):
@@ -120,7 +120,7 @@ def hang(server):
 
 
 @test
-def a_shard_that_hangs_or_is_restarted_in_the_middle_of_an_insert_has_each_sample_once():
+def samples_are_stored_once_when_a_shard_hangs_or_restarts_during_an_insert():
     first, second = servers()
     happens = [hang]
     with Directory() as d, HalfProxy(second, 'INSERT INTO samples', lambda: happens[0](second)) as half, \
@@ -129,9 +129,9 @@ def a_shard_that_hangs_or_is_restarted_in_the_middle_of_an_insert_has_each_sampl
             for i in range(count - 100, count, 50):
                 site.send(*(one(f'f{k}', 2) for k in range(i, i + 50)))
                 time.sleep(0.4)
-            check(half.cut.wait(60), f'{happens[0].__name__}: in the middle')
+            check(half.cut.wait(60), f'{happens[0].__name__}: the insert was interrupted')
             check(wait_for(lambda: holds('middle', count, 2, first, second)),
-                  f'{happens[0].__name__}: each is stored once: {len(stored("middle", first, second))} of {count}')
+                  f'{happens[0].__name__}: all samples are stored once: {len(stored("middle", first, second))} of {count}')
             half.again()
         check_none_dropped(site, 400)
 
@@ -151,7 +151,7 @@ def long_names(count):
 
 
 @test
-def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
+def a_long_outage_of_all_servers_loses_no_samples_and_the_lag_is_reported():
     shards = servers()
     with hosts('web1', 'web2') as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
             Relay(f'{d}/web1', redis.url('?stream=strobe&window=0&host=web1')) as web1, \
@@ -160,7 +160,7 @@ def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
         relays, sent = (web1, web2), 0
         for relay in relays:
             relay.send(*long_names(5))
-        check(wait_for(lambda: holds('down', 10, 1, *shards)), 'it works at first')
+        check(wait_for(lambda: holds('down', 10, 1, *shards)), 'samples are stored before the outage')
         redis.kill()
         for s in shards:
             s.kill()
@@ -169,23 +169,23 @@ def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
             for relay in relays:
                 relay.send(*long_names(30))
             sent += 30
-            check(all(relay.wait_until_on_disk(sent) for relay in relays), 'relays take all of it')
+            check(all(relay.wait_until_on_disk(sent) for relay in relays), 'the relays spool all samples')
         web1.end(9)
         web1.start()
-        check(wait_for(lambda: all(r.figure('up') == 0 and r.figure('oldest_entry_timestamp_seconds') > 0 for r in relays)), 'that it waits is seen')
-        check(web1.figure('recovered_samples_total') == web2.figure('waiting_samples') == sent - 5, f'all of it: {web1.figures()} {web2.figures()}')
+        check(wait_for(lambda: all(r.figure('up') == 0 and r.figure('oldest_entry_timestamp_seconds') > 0 for r in relays)), 'the relays report their unsent entries')
+        check(web1.figure('recovered_samples_total') == web2.figure('waiting_samples') == sent - 5, f'the metrics of the relays account for all samples: {web1.figures()} {web2.figures()}')
 
         redis.start()
-        check(wait_for(lambda: all(r.figure('waiting_samples') == 0 for r in relays)), 'Redis is back, and has it')
-        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'that ClickHouse lags behind is seen')
-        check(wait_for(lambda: site.metric('strobe_sink_failing') == 1), 'as is why')
-        check(site.metric('strobe_queue_bytes') < 2 * sent * 20000, f'the queue has not all of it: {site.metric("strobe_queue_bytes")}')
-        check(site.metric('strobe_stream_lag_entries') + site.metric('strobe_stream_pending_entries') > 0, 'the rest waits in the stream')
+        check(wait_for(lambda: all(r.figure('waiting_samples') == 0 for r in relays)), 'the relays have sent everything once Redis is back')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'the lag of ClickHouse is reported')
+        check(wait_for(lambda: site.metric('strobe_sink_failing') == 1), 'the metrics show the failing sink')
+        check(site.metric('strobe_queue_bytes') < 2 * sent * 20000, f'the queue does not hold all samples: {site.metric("strobe_queue_bytes")}')
+        check(site.metric('strobe_stream_lag_entries') + site.metric('strobe_stream_pending_entries') > 0, 'the other samples remain in the stream')
         servers()
-        check(wait_for(lambda: holds('down', 2 * sent, 1, *shards)), f'all are stored once: {len(stored("down", *shards))} of {2 * sent}')
+        check(wait_for(lambda: holds('down', 2 * sent, 1, *shards)), f'all samples are stored once: {len(stored("down", *shards))} of {2 * sent}')
         check(all(relay.is_exact() for relay in relays), 'the counters of the relays add up')
         check_none_dropped(site, 2 * sent)
-        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'the lag is gone')
 
 
 def many_stacks(count):
@@ -222,16 +222,16 @@ YEAR = 'from=-366d'
 def is_pruned_and_says_so(site, total):
     status, warning, text = site.ask(f'/api/v1/profile?{YEAR}&format=folded')
     sums = [int(line.rsplit(' ', 1)[1]) for line in text.splitlines()] if status == 200 else []
-    check(status == 200 and 'cut short at [pruned]' in warning and 'shorter range' in warning, f'the answer says so: {status} {warning} {text[:200]}')
+    check(status == 200 and 'cut short at [pruned]' in warning and 'shorter range' in warning, f'the response has a warning: {status} {warning} {text[:200]}')
     whole = [line for line in text.splitlines() if line.endswith(' 130') and '[pruned]' not in line]
-    check(sum(sums) == total and len(whole) == 100, f'its sum is right, and the largest stacks are whole: {sum(sums)} {len(whole)}')
+    check(sum(sums) == total and len(whole) == 100, f'the total is correct and the largest stacks are complete: {sum(sums)} {len(whole)}')
     status, _, text = site.ask(f'/?{YEAR}')
-    check(status == 200 and 'cut short at [pruned]' in text, f'and the page: {status}')
-    check(site.metric('strobe_queries_pruned_total') >= 2, 'it is counted')
+    check(status == 200 and 'cut short at [pruned]' in text, f'the page has a warning: {status}')
+    check(site.metric('strobe_queries_pruned_total') >= 2, 'pruned queries are counted')
 
 
 @test
-def a_year_is_read_in_bounded_memory_and_says_what_is_left_out():
+def a_query_of_a_year_is_pruned_to_its_memory_limit_with_a_warning():
     shards, lines = servers(), many_stacks(20000)
     total = 13 * (20000 + 900)
     with Directory() as d:

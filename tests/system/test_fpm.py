@@ -8,20 +8,20 @@ from fpm import BUSY, Fpm
 from strobe_test import Directory, check, fastcgi, main, test, wait_for
 
 @test
-def each_worker_has_one_thread_and_the_master_none():
+def the_extension_starts_one_thread_per_worker_and_none_in_the_master():
     with Directory() as d, Fpm(d) as fpm:
         fpm.write('page.php', BUSY + 'busy(0.03); echo getmypid();')
         pids = {fpm.get('page.php') for _ in range(30)}
-        check(pids <= {str(p) for p in fpm.workers()}, 'requests are answered by workers')
+        check(pids <= {str(p) for p in fpm.workers()}, 'the requests are served by the workers')
         check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
         for pid in pids:
-            check(fpm.threads(int(pid)) == 2, f'worker {pid} has two')
+            check(fpm.threads(int(pid)) == 2, f'worker {pid} has two threads')
         messages = wait_for(lambda: fpm.receiver.poll() or (len(fpm.receiver.messages) >= 25 and fpm.receiver.messages))
-        check(messages and len(messages) <= 30, f'a message per request: {len(fpm.receiver.messages)}')
-        check(fpm.receiver.accepted == len(pids), 'one connection per worker')
+        check(messages and len(messages) <= 30, f'one message is sent per request: {len(fpm.receiver.messages)}')
+        check(fpm.receiver.accepted == len(pids), 'every worker uses one connection')
         # Samples that a late ticking thread missed by the end of a request are in no message: a busy machine costs some.
         samples = [sum(m.stacks.values()) for m in messages or []]
-        check(sum(samples) >= 20 * len(samples) and min(samples, default=0) >= 5, f'samples of 1 ms in requests of 30 ms: {samples}')
+        check(sum(samples) >= 20 * len(samples) and min(samples, default=0) >= 5, f'requests of 30 ms have samples every 1 ms: {samples}')
         for m in messages or []:
             check(m.labels['sapi'] == 'fpm-fcgi' and m.labels['entry'] == 'page' and m.labels['method'] == 'GET',
                   f'labels {m.labels}')
@@ -29,7 +29,7 @@ def each_worker_has_one_thread_and_the_master_none():
 
 
 @test
-def pools_have_their_own_labels_and_may_be_off():
+def labels_period_and_mode_can_be_set_per_pool():
     pools = {'shop': ['php_admin_value[strobe.labels] = "pool=shop,deploy=7"'],
              'blog': ['php_value[strobe.labels] = "pool=blog"', 'php_value[strobe.period] = 0.002'],
              'quiet': ['php_admin_value[strobe.mode] = off']}
@@ -47,7 +47,7 @@ def pools_have_their_own_labels_and_may_be_off():
 
 
 @test
-def a_reload_under_load_loses_no_request_and_sampling_goes_on():
+def sampling_continues_after_a_reload_under_load():
     with Directory() as d, Fpm(d) as fpm:
         fpm.write('page.php', BUSY + 'busy(0.02); echo "page";')
         answers, errors, stop = [], [], threading.Event()
@@ -70,23 +70,23 @@ def a_reload_under_load_loses_no_request_and_sampling_goes_on():
             wait_for(lambda: fpm.receiver.poll() or (fpm.workers() and not before & set(fpm.workers())))
         fpm.receiver.poll()
         n = len(fpm.receiver.messages)
-        check(wait_for(lambda: fpm.receiver.poll() or len(fpm.receiver.messages) > n + 5), 'workers of after the reload are sampled')
-        check(wait_for(lambda: len(answers) > 50), f'{len(answers)} answers')
+        check(wait_for(lambda: fpm.receiver.poll() or len(fpm.receiver.messages) > n + 5), 'the workers started by the reload are sampled')
+        check(wait_for(lambda: len(answers) > 50), f'more than 50 requests were answered, not {len(answers)}')
         stop.set()
         for t in threads:
             t.join()
         wrong = [a for a in answers if a != 'page']
-        check(len(wrong) <= len(answers) / 10, f'{len(wrong)} of {len(answers)} answers are cut off')
+        check(len(wrong) <= len(answers) / 10, f'at most a tenth of the answers are cut off: {len(wrong)} of {len(answers)}')
         check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
         fpm.check_healthy()
 
 
 @test
-def workers_that_end_after_some_requests_end_well():
+def workers_exit_cleanly_after_max_requests():
     with Directory() as d, Fpm(d, {'www': ['pm.max_requests = 3']}) as fpm:
         fpm.write('page.php', BUSY + 'busy(0.01); echo getmypid();')
         pids = {fpm.get('page.php') for _ in range(40)}
-        check(len(pids) > 8, f'{len(pids)} workers in 40 requests')
+        check(len(pids) > 8, f'more than 8 workers served 40 requests, not {len(pids)}')
         fpm.check_healthy()
 
 
@@ -99,11 +99,11 @@ def preloading_starts_no_thread_in_the_master():
                     'opcache.preload_user': 'root' if os.geteuid() == 0 else ''}
         with Fpm(d, settings=settings) as fpm:
             fpm.write('page.php', '<?php (new Preloaded)->work(); echo "worked";')
-            check(fpm.get('page.php') == 'worked', 'the preloaded class is there')
+            check(fpm.get('page.php') == 'worked', 'the preloaded class is available')
             check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
             wait_for(lambda: fpm.receiver.poll() or fpm.receiver.messages)
             names = {name for m in fpm.receiver.messages for stack in m.stacks for name in stack}
-            check('Preloaded::work' in names, f'and is seen in samples: {names}')
+            check('Preloaded::work' in names, f'the preloaded class appears in samples: {names}')
             check(all(m.labels.get('entry') == 'page' for m in fpm.receiver.messages), 'preloading itself is not sampled')
             fpm.check_healthy()
 
@@ -122,25 +122,25 @@ def opcache_resets(more):
                 wrong += fpm.get(f'page{i}.php') != f'page{i}'
             wrong += fpm.get('reset.php') != 'reset'
         wait_for(lambda: fpm.receiver.poll() or len(fpm.receiver.messages) > 200)
-        check(wrong == 0, f'{wrong} answers were wrong')
+        check(wrong == 0, f'no answer is wrong, but {wrong} are')
         samples = misplaced = 0
         for m in fpm.receiver.messages:
             page = m.labels['entry'].removeprefix('page')
             for stack, n in m.stacks.items():
                 samples += n
                 misplaced += n * any(f.startswith('only') and not f.startswith(f'only{page}_') for f in stack)
-        check(samples > 1000 and misplaced == 0, f'{misplaced} of {samples} samples are in the wrong script')
+        check(samples > 1000 and misplaced == 0, f'no sample is attributed to the wrong script: {misplaced} of {samples}')
         fpm.check_healthy()
 
 
 
 @test
-def opcache_resets_under_load_give_no_wrong_stack():
+def stacks_are_correct_during_opcache_resets():
     opcache_resets({'opcache.jit': 'off'})
 
 
 @test
-def opcache_resets_under_load_give_no_wrong_stack_at_calls_under_the_jit():
+def stacks_sampled_at_calls_under_the_jit_are_correct_during_opcache_resets():
     opcache_resets({'opcache.jit': 'tracing', 'opcache.jit_buffer_size': '32M', 'strobe.instrument': '1'})
 
 
