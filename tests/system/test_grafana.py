@@ -57,7 +57,7 @@ def send(daemon, method, path, body=None, **headers):
 
 def call(daemon, name, fields, path=SERVICE, **headers):
     status, got, body = send(daemon, 'POST', path + name, json.dumps(fields), Content_Type=JSON, **headers)
-    check(got['Content-Type'] == JSON, f'{name} answers {got["Content-Type"]}')
+    check(got['Content-Type'] == JSON, f'{name} returns JSON, not {got["Content-Type"]}')
     return status, json.loads(body)
 
 
@@ -85,7 +85,7 @@ def field(number, value):
 
 
 @test
-def every_call_answers_the_clients_of_grafana():
+def all_calls_work_with_the_clients_that_grafana_uses():
     with Directory() as d, Daemon(d) as daemon:
         now = time.time_ns()
         at = now - 900_000_000_000
@@ -96,18 +96,18 @@ def every_call_answers_the_clients_of_grafana():
             raise Skip(r.stderr.strip())
         for line in r.stdout.splitlines():
             print(line if line.startswith('#') else f'# {line}', flush=True)
-        check(r.returncode == 0, f'the clients end with {r.returncode} {r.stderr[-400:]}')
+        check(r.returncode == 0, f'the clients exit with 0, not {r.returncode} {r.stderr[-400:]}')
         metrics = daemon.get('/metrics')
-        check('strobe_grafana_calls_total{call="SelectSeries"} 0\n' not in metrics and 'call="SelectSeries"' in metrics, 'calls are counted')
+        check('strobe_grafana_calls_total{call="SelectSeries"} 0\n' not in metrics and 'call="SelectSeries"' in metrics, 'the calls are counted')
 
 
 @test
-def the_wire_is_connects():
+def the_server_implements_the_connect_protocol():
     with Directory() as d, Daemon(d) as daemon:
         s = connect(daemon.socket)
         at = (time.time_ns() - 600_000_000_000) // 10**10 * 10**10
         s.send(message({('main',): 1, ('main', 'query'): 2, ('main', 'render'): 4, ('main', 'render', 'query'): 5}, end=at + 10**9))
-        check(wait_for(lambda: daemon.status()['samples']['stored'] == 12), 'samples are stored')
+        check(wait_for(lambda: daemon.status()['samples']['stored'] == 12), 'the samples are stored')
         start, end = at // 10**6, at // 10**6 + 10_000
         kind = 'wall:samples:count:cpu:nanoseconds'
         request = field(1, kind) + field(2, '{}') + field(3, start) + field(4, end) + field(5, 8192)
@@ -122,7 +122,7 @@ def the_wire_is_connects():
             status, got, answer = send(daemon, 'POST', path, body, **{'Content_Type': PROTO, **headers})
             check((status, got['Content-Type'], answer) == (200, PROTO, recorded), f'{what}: {status} {answer.hex()}')
         for prefix in ('/strobe', '/a/b/c'):
-            check(send(daemon, 'POST', prefix + path, request, Content_Type=PROTO)[2] == recorded, f'behind {prefix}')
+            check(send(daemon, 'POST', prefix + path, request, Content_Type=PROTO)[2] == recorded, f'the call works behind the prefix {prefix}')
 
         # Names of both kinds, numbers and strings, unknown fields, and what an app sends.
         status, said = call(daemon, 'SelectMergeStacktraces', {'profile_typeID': kind, 'labelSelector': '{}', 'start': start,
@@ -130,17 +130,17 @@ def the_wire_is_connects():
                             Sec_Fetch_Site='same-origin', User_Agent='Mozilla/5.0')
         check(status == 200 and said['flamegraph']['names'] == ['total', 'main', 'render', 'query'] and said['flamegraph']['maxSelf'] == '5',
               f'{status} {said}')
-        check(call(daemon, 'ProfileTypes', {'start': 1000, 'end': 4000}) == (200, {}), 'nothing in 1970')
-        check(call(daemon, 'AnalyzeQuery', {}) == (200, {}), 'an analysis')
-        check(send(daemon, 'POST', SERVICE + 'ProfileTypes', field(1, 1000) + field(2, 4000), Content_Type=PROTO)[2] == b'', 'or in no bytes')
+        check(call(daemon, 'ProfileTypes', {'start': 1000, 'end': 4000}) == (200, {}), 'a time range without samples returns an empty object')
+        check(call(daemon, 'AnalyzeQuery', {}) == (200, {}), 'an AnalyzeQuery call returns an empty object')
+        check(send(daemon, 'POST', SERVICE + 'ProfileTypes', field(1, 1000) + field(2, 4000), Content_Type=PROTO)[2] == b'', 'an empty protobuf message has no bytes')
         check(len(send(daemon, 'POST', SERVICE + 'GetProfileStats', None, Content_Type=PROTO)[2]) > 4, 'an empty body is an empty message')
         status, got, body = send(daemon, 'POST', SERVICE + 'Series', json.dumps({}), Content_Type=JSON, Accept_Encoding='gzip')
-        check(got['Content-Encoding'] is None, 'what is small is not compressed')
+        check(got['Content-Encoding'] is None, 'a small response is not compressed')
 
         refused(daemon, 415, 'invalid_argument', 'text/plain', 'POST', path, 'x', Content_Type='text/plain')
         got = refused(daemon, 415, 'invalid_argument', 'application/proto', 'POST', path, request)
-        check('application/proto' in (got['Accept-Post'] or ''), f'Accept-Post: {got["Accept-Post"]}')
-        check(refused(daemon, 405, 'unimplemented', 'POST', 'GET', path)['Allow'] == 'POST', 'Allow')
+        check('application/proto' in (got['Accept-Post'] or ''), f'the Accept-Post header names the protobuf type: {got["Accept-Post"]}')
+        check(refused(daemon, 405, 'unimplemented', 'POST', 'GET', path)['Allow'] == 'POST', 'the Allow header names POST')
         refused(daemon, 501, 'unimplemented', 'gzip', 'POST', path, request, Content_Type=PROTO, Content_Encoding='br')
         refused(daemon, 400, 'invalid_argument', 'gzip', 'POST', path, request, Content_Type=PROTO, Content_Encoding='gzip')
         refused(daemon, 400, 'invalid_argument', 'JSON', 'POST', path, '', Content_Type=JSON)
@@ -154,18 +154,18 @@ def the_wire_is_connects():
         refused(daemon, 501, 'unimplemented', 'vcs.v1', 'POST', '/vcs.v1.VCSService/GithubApp', '{}', Content_Type=JSON)
         refused(daemon, 404, 'not_found', 'not found', 'POST', '/querier.v1.OtherService/Get', '{}', Content_Type=JSON)
         refused(daemon, 403, 'permission_denied', 'another origin', 'POST', path, request, Content_Type=PROTO, Origin='http://evil.example')
-        check(send(daemon, 'POST', path, request, Content_Type=PROTO, Connect_Timeout_Ms='20000')[2] == recorded, 'enough time')
+        check(send(daemon, 'POST', path, request, Content_Type=PROTO, Connect_Timeout_Ms='20000')[2] == recorded, 'a sufficient timeout is accepted')
 
 
 @test
-def details_of_a_rare_function_are_complete():
+def the_details_of_a_rare_function_are_not_pruned():
     """The app asks for 500 nodes below a call site, however small it is in the whole profile."""
     with Directory() as d, Daemon(d) as daemon:
         s = connect(daemon.socket)
         at = (time.time_ns() - 600_000_000_000) // 10**10 * 10**10
         rare = {('main', 'rare', 'parse'): 1, ('main', 'rare', 'parse', ''): 2, ('main', 'rare'): 3}
         s.send(message({**{('main', f'f{i}'): 1000 for i in range(1500)}, **rare}, end=at + 10**9))
-        check(wait_for(lambda: daemon.status()['samples']['stored'] == 1_500_006), 'samples are stored')
+        check(wait_for(lambda: daemon.status()['samples']['stored'] == 1_500_006), 'the samples are stored')
 
         def samples(site, most):
             status, said = call(daemon, 'SelectMergeProfile', {'profile_typeID': 'wall:samples:count:cpu:nanoseconds', 'label_selector': '{}',
@@ -176,14 +176,14 @@ def details_of_a_rare_function_are_complete():
             functions = {x['id']: names[x['line'][0]['functionId']] for x in said.get('location', [])}
             return sum(int(x['value'][0]) for x in said.get('sample', [])), {functions[x['locationId'][0]] for x in said.get('sample', [])}
         check(samples(['main', 'rare'], 500) == (6, {'rare', 'parse', '[unknown]'}), f'{samples(["main", "rare"], 500)}')
-        check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site by the name in flame graphs')
-        check(samples(['main', 'rare', 'parse', ''], 500) == (2, {'[unknown]'}), 'or by its own, which is empty')
+        check(samples(['main', 'rare', 'parse', '[unknown]'], 500) == (2, {'[unknown]'}), 'a call site is selected by the name shown in flame graphs')
+        check(samples(['main', 'rare', 'parse', ''], 500) == (2, {'[unknown]'}), 'a call site is selected by its own, empty name')
         status, said = call(daemon, 'SelectMergeStacktraces', {'profileTypeID': 'wall:samples:count:cpu:nanoseconds', 'labelSelector': '{}',
                             'start': at // 10**6, 'end': at // 10**6 + 10_000,
                             'stackTraceSelector': {'call_site': [{'name': 'main'}, {'name': 'rare'}, {'name': 'parse'}, {}]}})
-        check(status == 200 and int(said['flamegraph']['total']) == 2, f'in flame graphs, too: {said}')
-        check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'the call site is pruned, not the whole')
-        check(samples(['main', 'nobody'], 500) == (0, set()), 'no such call site')
+        check(status == 200 and int(said['flamegraph']['total']) == 2, f'a call site is selected in flame graphs as well: {said}')
+        check(samples(['main', 'rare'], 6)[0] == 6 and 'other' in samples(['main'], 100)[1], 'only the call site is pruned')
+        check(samples(['main', 'nobody'], 500) == (0, set()), 'an unknown call site returns no samples')
 
 
 def old_runs_among_newer_ones(daemon):
@@ -200,7 +200,7 @@ def old_runs_among_newer_ones(daemon):
     older = [{'profile_id': f'{8:016x}'}] * 2 + [{'profile_id': f'{9:016x}', 'span_id': f'{9:016x}'}]
     for i, ids in enumerate(older):
         send_runs(1, at + (180 + i) * 10**9, source='shop', service='stock', host='web2', id=f'older{i}', **ids)
-    check(wait_for(lambda: daemon.status()['runs']['stored'] == 511), f'runs are stored: {daemon.status()["runs"]}')
+    check(wait_for(lambda: daemon.status()['runs']['stored'] == 511), f'all runs are stored: {daemon.status()["runs"]}')
     span = {'start': at // 10**6 - 60_000, 'end': at // 10**6 + 300_000}
     kind, one = 'run:wall:nanoseconds::', 8_000_000
 
@@ -212,42 +212,42 @@ def old_runs_among_newer_ones(daemon):
                      'source=~"sh.p",host="web1"', 'host=~"web1|web9"', f'span_id="{7:016x}"', f'__profile_type__="{kind}",host="web1"',
                      'service_name="cart",rack=""'):
         check(total('{' + selector + '}') == 3, f'{{{selector}}}: {total("{" + selector + "}")} runs')
-    check(total('{service_name="cart",rack!=""}') == total('{__name__="wall"}') == 0, 'nothing matches')
-    check(total('{}', profileIdSelector=['shop/cart1']) == total('{service_name="cart"}', profileIdSelector=['shop/cart1']) == 1, 'one by its id')
-    check(total('{}', spanSelector=[f'{7:016x}']) == 3, 'a span')
-    check(total('{}', spanSelector=[f'{8:016x}']) == 2, 'a span by the older name of its id')
-    check(total('{}', spanSelector=[f'{i:016x}' for i in (9, 8, 7)]) == 6, 'spans by either name, and each run once')
+    check(total('{service_name="cart",rack!=""}') == total('{__name__="wall"}') == 0, 'a selector without matches returns no runs')
+    check(total('{}', profileIdSelector=['shop/cart1']) == total('{service_name="cart"}', profileIdSelector=['shop/cart1']) == 1, 'a run is selected by its id')
+    check(total('{}', spanSelector=[f'{7:016x}']) == 3, 'runs are selected by span')
+    check(total('{}', spanSelector=[f'{8:016x}']) == 2, 'runs are selected by the older attribute of a span id')
+    check(total('{}', spanSelector=[f'{i:016x}' for i in (9, 8, 7)]) == 6, 'runs are selected by either attribute and counted once')
     _, said = call(daemon, 'SelectSeries', {'profileTypeID': kind, 'labelSelector': '{host="web1"}', 'step': 60, **span, 'exemplarType': 2})
     found = [e['profileId'] for p in said['series'][0]['points'] for e in p.get('exemplars', [])]
     check(sorted(found) == ['shop/cart0', 'shop/cart1', 'shop/cart2'], f'exemplars: {found}')
     matchers = [f'{{__profile_type__="{kind}"}}']
     _, said = call(daemon, 'LabelValues', {'name': 'service_name', **span, 'matchers': matchers})
-    check(said['names'] == ['busy', 'cart', 'stock'], f'services: {said}')
+    check(said['names'] == ['busy', 'cart', 'stock'], f'the services are listed: {said}')
     _, said = call(daemon, 'Series', {'labelNames': ['service_name', 'host'], **span, 'matchers': [*matchers, '{host!="web3"}']})
-    check([[x['value'] for x in x['labels']] for x in said['labelsSet']] == [['web1', 'cart'], ['web2', 'stock']], f'sets: {said}')
-    check(call(daemon, 'LabelNames', {**span, 'matchers': [f'{{__profile_type__="{WALL}"}}']})[1] == {}, 'no samples')
+    check([[x['value'] for x in x['labels']] for x in said['labelsSet']] == [['web1', 'cart'], ['web2', 'stock']], f'the label sets are listed: {said}')
+    check(call(daemon, 'LabelNames', {**span, 'matchers': [f'{{__profile_type__="{WALL}"}}']})[1] == {}, 'no label names are returned for a profile type without samples')
 
     def warning(selector):
         body = json.dumps({'profileTypeID': kind, 'labelSelector': selector, **span})
         return send(daemon, 'POST', SERVICE + 'SelectMergeStacktraces', body, Content_Type=JSON)[1]['Strobe-Warning']
-    check(total('{service="stock"}') == 200 and 'latest 200 matching runs' in warning('{service="stock"}'), f'the limit: {warning("{}")}')
-    check(warning('{service="cart"}') is None, f'nothing is left out: {warning("{}")}')
+    check(total('{service="stock"}') == 200 and 'latest 200 matching runs' in warning('{service="stock"}'), f'the limit of runs is reported: {warning("{}")}')
+    check(warning('{service="cart"}') is None, f'no warning is sent when all runs are included: {warning("{}")}')
 
 
 @test
-def older_runs_are_selected_among_many_newer_ones():
+def older_runs_are_selected_from_many_newer_ones():
     with Directory() as d, Daemon(d) as daemon:
         old_runs_among_newer_ones(daemon)
 
 
 @test
-def older_runs_are_selected_in_clickhouse_too():
+def older_runs_are_selected_from_many_newer_ones_in_clickhouse():
     with Directory() as d, ClickHouse() as server, Site(d, server.start().url('runs')) as daemon:
         old_runs_among_newer_ones(daemon)
 
 
 @test
-def older_addresses_answer_the_app():
+def the_legacy_pyroscope_http_api_is_supported():
     with Directory() as d, Daemon(d) as daemon:
         at = time.time_ns() - 900_000_000_000
         fill(daemon, at)
@@ -268,22 +268,22 @@ def older_addresses_answer_the_app():
             check(ticks and sum(steps) == ticks == sum(sum(g['samples']) for g in counted['groups'].values()), f'{shift} s: {ticks} {sum(steps)}')
         check(list(said['groups']) == ['web1'] and said['heatmap'] is None, f'groups: {said["groups"]}')
         few = get('/behind/a/proxy/pyroscope/render', query=WALL + '{}', **times, **{'max-nodes': 4})[1]
-        check('other' in few['flamebearer']['names'], f'four nodes: {few["flamebearer"]["names"]}')
+        check('other' in few['flamebearer']['names'], f'a limit of four nodes is applied: {few["flamebearer"]["names"]}')
         side = {f'{s}{k}': v for s, q in (('left', 'blog'), ('right', 'checkout'))
                 for k, v in {'Query': f'{WALL}{{service_name="{q}"}}', 'From': times['from'] * 1000, 'Until': times['until'] * 1000}.items()}
         _, said = get('/pyroscope/render-diff', **side)
         check(said['leftTicks'] == total and said['rightTicks'] == 81 * 10_000_000 and said['metadata']['format'] == 'double', f'{said["leftTicks"]} {said["rightTicks"]}')
-        check(all(len(level) % 7 == 0 for level in said['flamebearer']['levels']), 'seven numbers a node')
-        check(WALL in get('/pyroscope/label-values', label='__name__')[1], 'types')
+        check(all(len(level) % 7 == 0 for level in said['flamebearer']['levels']), 'every node has seven numbers')
+        check(WALL in get('/pyroscope/label-values', label='__name__')[1], 'the profile types are listed')
         for params in ({}, {'query': 'cpu{}'}, {'query': WALL + '{}', 'from': 'yesterday'}, {'query': WALL + '{', 'from': 'now-1h'},
                        {'query': WALL + '{}', 'max-nodes': 'x'}):
             status, said = get('/pyroscope/render', **params)
             check(status == 400 and said['code'] == 'invalid_argument', f'{params}: {status} {said}')
-        check(get('/pyroscope/render-diff', **{**side, 'rightQuery': 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{}'})[0] == 400, 'other types')
+        check(get('/pyroscope/render-diff', **{**side, 'rightQuery': 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{}'})[0] == 400, 'a comparison of different profile types is rejected')
 
 
 @test
-def those_who_may_read_may_ask_and_only_writers_change_settings():
+def the_read_token_permits_queries_and_only_the_write_token_permits_settings():
     with Directory() as d:
         for role, token in TOKENS.items():
             with open(f'{d}/{role}', 'w', opener=lambda path, flags: os.open(path, flags, 0o600), encoding='utf-8') as f:
@@ -292,17 +292,17 @@ def those_who_may_read_may_ask_and_only_writers_change_settings():
             s = connect(daemon.socket)
             s.send(message({('main',): 1}, {'entry': 'blog', 'host': 'web1'}))
             check(wait_for(lambda: json.loads(send(daemon, 'GET', '/api/v1/status', Authorization=f'Bearer {TOKENS["read"]}')[2])
-                           ['samples']['stored'] == 1), 'a sample is stored')
+                           ['samples']['stored'] == 1), 'the sample is stored')
             reader, writer = ({'Authorization': f'Bearer {TOKENS[role]}'} for role in ('read', 'write'))
             refused(daemon, 401, 'unauthenticated', 'token', 'POST', SERVICE + 'GetProfileStats', '{}', Content_Type=JSON)
-            check(call(daemon, 'GetProfileStats', {}, **reader)[1]['dataIngested'] is True, 'readers ask')
-            check(call(daemon, 'LabelValues', {'name': 'service_name'}, **reader)[1] == {'names': ['web1']}, 'the label of --service-label')
+            check(call(daemon, 'GetProfileStats', {}, **reader)[1]['dataIngested'] is True, 'the read token permits queries')
+            check(call(daemon, 'LabelValues', {'name': 'service_name'}, **reader)[1] == {'names': ['web1']}, 'the services are those of --service-label')
             setting = {'setting': {'name': 'a', 'value': 'b'}}
             where = '/settings.v1.SettingsService/'
-            check(call(daemon, 'Get', {}, where, **reader) == (200, {}), 'no settings')
-            check(call(daemon, 'Set', setting, where, **reader)[0] == 403, 'readers change none')
-            check(call(daemon, 'Set', setting, where, **writer)[0] == 200, 'writers do')
-            check(call(daemon, 'Get', {}, where, **reader)[1]['settings'][0]['value'] == 'b', 'it is kept')
+            check(call(daemon, 'Get', {}, where, **reader) == (200, {}), 'no settings are stored')
+            check(call(daemon, 'Set', setting, where, **reader)[0] == 403, 'the read token does not permit changes')
+            check(call(daemon, 'Set', setting, where, **writer)[0] == 200, 'the write token permits changes')
+            check(call(daemon, 'Get', {}, where, **reader)[1]['settings'][0]['value'] == 'b', 'the setting is stored')
 
 
 main()

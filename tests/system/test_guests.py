@@ -127,7 +127,7 @@ echo $text, $sum, part();
 
 
 @test
-def a_hundred_thousand_requests_leave_a_worker_as_it_was():
+def a_worker_leaks_no_resources_in_a_hundred_thousand_requests():
     kinds = {'plain PHP': (True, {}, '<?php'),
              'sampled': (False, {}, '<?php'),
              'traced and sampled': (False, TRACERS, TRACED)}
@@ -152,14 +152,14 @@ def a_hundred_thousand_requests_leave_a_worker_as_it_was():
             seconds = time.monotonic() - start
             grown = {k: after[k] - before[k] for k in before}
             print(f'# {kind}: {REQUESTS} requests in {seconds:.1f} s, grown by {grown}, {sink.messages} messages', flush=True)
-            check(wrong == 0, f'{kind}: {wrong} answers were wrong')
-            check(fpm.workers() == [pid], f'{kind}: it is the same worker')
+            check(wrong == 0, f'{kind}: no answer is wrong, but {wrong} are')
+            check(fpm.workers() == [pid], f'{kind}: the worker was not restarted')
             for what in ('threads', 'descriptors', 'timers'):
-                check(grown[what] == 0, f'{kind}: {what} grew by {grown[what]}')
-            check(after['mappings'] - middle['mappings'] <= 4, f'{kind}: mappings grew: {before} {middle} {after}')
-            check(after['kB'] - middle['kB'] <= 512 and grown['kB'] <= 2048, f'{kind}: memory grew: {before} {middle} {after}')
+                check(grown[what] == 0, f'{kind}: the number of {what} is unchanged, but grew by {grown[what]}')
+            check(after['mappings'] - middle['mappings'] <= 4, f'{kind}: the number of mappings is stable: {before} {middle} {after}')
+            check(after['kB'] - middle['kB'] <= 512 and grown['kB'] <= 2048, f'{kind}: the memory is stable: {before} {middle} {after}')
             if not plain:
-                check(sink.messages > 0, f'{kind}: messages came')
+                check(sink.messages > 0, f'{kind}: messages were received')
             c.close()
             sink.ended = True
             sink.join()
@@ -192,11 +192,11 @@ def reload_under_load(plain, settings, head, reloads=4):
             time.sleep(0.7)
             before = set(fpm.workers())
             fpm.process.send_signal(signal.SIGUSR2)
-            check(wait_for(lambda: len(fpm.workers()) == 2 and not before & set(fpm.workers())), 'workers are new after a reload')
+            check(wait_for(lambda: len(fpm.workers()) == 2 and not before & set(fpm.workers())), 'all workers are replaced by a reload')
         time.sleep(0.5)
         messages = sink.messages
         if not plain:
-            check(wait_for(lambda: sink.messages > messages), 'and they are sampled')
+            check(wait_for(lambda: sink.messages > messages), 'the new workers are sampled')
         time.sleep(0.5)
         stop.set()
         for t in threads:
@@ -209,17 +209,17 @@ def reload_under_load(plain, settings, head, reloads=4):
 
 
 @test
-def reloads_under_load_fail_no_request_that_plain_fpm_does_not():
+def the_extension_causes_no_additional_failed_requests_during_reloads():
     plain, n = reload_under_load(True, {}, '<?php ')
     watched, m = reload_under_load(False, TRACERS, TRACED)
     print(f'# {len(plain)} of {n} requests failed without, {len(watched)} of {m} traced and sampled')
-    check(n > 100 and m > 100, f'there was load: {n} and {m} requests')
+    check(n > 100 and m > 100, f'more than 100 requests were sent each time, not {n} and {m}')
     # A request that comes while the master starts again may find nobody; that is a matter of luck for both.
-    check(len(watched) <= len(plain) + 2, f'without {plain}, traced and sampled {watched}')
+    check(len(watched) <= len(plain) + 2, f'no additional requests fail: {plain} without the extension, {watched} with it')
 
 
 @test
-def opcache_resets_and_changed_scripts_in_mid_life_leave_traces_right():
+def traces_are_correct_across_opcache_resets_and_script_changes():
     settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'opcache.jit_buffer_size': '16M',
                 'opcache.jit': 'tracing', 'opcache.validate_timestamps': '1', 'opcache.revalidate_freq': '0',
                 'opcache.file_update_protection': '0', 'opcache.max_wasted_percentage': '1', **TRACERS}
@@ -252,7 +252,7 @@ def opcache_resets_and_changed_scripts_in_mid_life_leave_traces_right():
                     wrong.append(f'{others} in generation {generation}')
             if generation % 4 == 0 and fpm_answer(d, 'reset.php') != 'reset':
                 wrong.append('opcache_reset')
-        check(not wrong, f'{len(wrong)} answers were wrong: {wrong[:3]}')
+        check(not wrong, f'no answer is wrong, but {len(wrong)} are: {wrong[:3]}')
         sink.ended = True
         sink.join()
         fpm.check_healthy()
@@ -286,7 +286,7 @@ def preloaded_code_is_traced():
 
 
 @test
-def the_built_in_server_lives_on_through_resets_with_traces():
+def the_built_in_server_survives_opcache_resets_while_tracing():
     with Directory() as d:
         probe = socket.create_server(('127.0.0.1', 0))
         port = probe.getsockname()[1]
@@ -311,10 +311,10 @@ def the_built_in_server_lives_on_through_resets_with_traces():
                 except OSError:
                     return None
 
-            check(wait_for(ask), 'the server answers')
+            check(wait_for(ask), 'the server is reachable')
             answers = [ask() for _ in range(150)]
-            check(answers == [b'page'] * 150, f'all answers are right: {set(answers)}')
-            check(process.poll() is None and len(os.listdir(f'/proc/{process.pid}/task')) == 2, 'one process with two threads')
+            check(answers == [b'page'] * 150, f'all answers are correct: {set(answers)}')
+            check(process.poll() is None and len(os.listdir(f'/proc/{process.pid}/task')) == 2, 'the server is one process with two threads')
         finally:
             process.terminate()
             process.wait(60)
@@ -352,7 +352,7 @@ function enough($log) { busy(0.2); for ($end = microtime(true) + 20; microtime(t
 
 
 @test
-def beside_excimer_ours_abstains_and_both_sample():
+def the_compatibility_layer_yields_to_excimer_and_both_sample():
     path = needs('excimer')
     for order in ([f'extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'extension={path}']):
         code, out, err = php(*order, 'strobe.compat=excimer,xhprof', 'strobe.mode=sample', 'strobe.period=0.001',
@@ -365,15 +365,15 @@ def beside_excimer_ours_abstains_and_both_sample():
             $n = 0; foreach ($e->getLog() as $entry) $n += $entry->getEventCount();
             echo json_encode(["version" => phpversion("excimer"), "events" => $n, "calls" => $edges["busy==>helper"]["ct"] ?? 0,
                 "inner" => $edges["helper==>abs"]["ct"] ?? 0, "sampled" => sampled()]);''')
-        check(code == 0 and err == '', f'it ends well: {code} {out} {err}')
+        check(code == 0 and err == '', f'PHP exits with 0 and no errors: {code} {out} {err}')
         seen = last_object(out)
-        check(seen.get('version') == '1.0.4', f'the original answers: {out}')
-        check(seen.get('events', 0) >= 50, f'and samples: {out}')
-        check(seen.get('sampled', 0) >= 100 and seen['calls'] > 1000 and seen['inner'] == seen['calls'], f'and so do we: {out}')
+        check(seen.get('version') == '1.0.4', f'the classes of the original extension are used: {out}')
+        check(seen.get('events', 0) >= 50, f'the original extension takes samples: {out}')
+        check(seen.get('sampled', 0) >= 100 and seen['calls'] > 1000 and seen['inner'] == seen['calls'], f'strobe takes samples and traces calls: {out}')
 
 
 @test
-def beside_tideways_ours_abstains_and_both_trace():
+def the_compatibility_layer_yields_to_tideways_and_both_trace():
     path = needs('tideways_xhprof')
     for order in ([f'extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'extension={path}']):
         code, out, err = php(*order, 'strobe.compat=tideways_xhprof,xhprof', 'strobe.mode=sample', 'strobe.period=0.001',
@@ -385,15 +385,15 @@ def beside_tideways_ours_abstains_and_both_trace():
             $theirs = tideways_xhprof_disable();
             echo json_encode(["version" => phpversion("tideways_xhprof"), "theirs" => $theirs["busy==>helper"]["ct"] ?? 0,
                 "calls" => $edges["busy==>helper"]["ct"] ?? 0, "sampled" => sampled()]);''')
-        check(code == 0 and err == '', f'it ends well: {code} {out} {err}')
+        check(code == 0 and err == '', f'PHP exits with 0 and no errors: {code} {out} {err}')
         seen = last_object(out)
-        check(seen.get('version', '').startswith('5.0.4'), f'the original answers: {out}')
-        check(seen.get('theirs') == seen.get('calls') and seen.get('calls', 0) > 1000, f'both count the same: {out}')
-        check(seen.get('sampled', 0) >= 100, f'and samples are taken: {out}')
+        check(seen.get('version', '').startswith('5.0.4'), f'the functions of the original extension are used: {out}')
+        check(seen.get('theirs') == seen.get('calls') and seen.get('calls', 0) > 1000, f'both extensions count the same calls: {out}')
+        check(seen.get('sampled', 0) >= 100, f'strobe takes samples: {out}')
 
 
 @test
-def beside_xdebug_in_every_mode_both_do_their_work():
+def strobe_and_xdebug_work_together_in_every_xdebug_mode():
     path = needs('xdebug')
     for mode in ('off', 'develop', 'coverage', 'trace', 'profile', 'debug'):
         for order in ([f'zend_extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'zend_extension={path}']):
@@ -416,15 +416,15 @@ def beside_xdebug_in_every_mode_both_do_their_work():
                         "coverage" => $coverage]);''')
                 files = os.listdir(d)
                 which = f'xdebug.mode={mode}, {"ours" if EXTENSION in order[0] else "xdebug"} first'
-                check(code == 0, f'{which}: it ends well: {code} {out[:300]} {err[:300]}')
+                check(code == 0, f'{which}: PHP exits with 0: {code} {out[:300]} {err[:300]}')
                 seen = last_object(out)
                 check(seen.get('outer') == 10 and seen.get('calls', 0) > 10 and seen['inner'] == seen['calls'] + 10,
-                      f'{which}: every call is counted: {out[:300]}')
+                      f'{which}: all calls are counted: {out[:300]}')
                 check(seen.get('sampled', 0) >= 100 and seen.get('events', 0) >= 50, f'{which}: samples are taken: {out[:300]}')
                 if mode in ('trace', 'profile'):
-                    check(files and os.path.getsize(f'{d}/{files[0]}') > 1000, f'{which}: xdebug wrote its file: {files}')
+                    check(files and os.path.getsize(f'{d}/{files[0]}') > 1000, f'{which}: xdebug writes its file: {files}')
                 if mode == 'coverage':
-                    check(seen.get('coverage', 0) > 0, f'{which}: xdebug has its coverage: {out[:300]}')
+                    check(seen.get('coverage', 0) > 0, f'{which}: xdebug collects coverage: {out[:300]}')
 
 
 # Instructions per call when something was on before, by callgrind.
@@ -445,7 +445,7 @@ for ($i = 0; $i < $n; $i++) { f($i); $c->m($i); abs($i); }
 
 
 @test
-def after_a_profiler_was_stopped_a_call_costs_what_it_cost_before():
+def a_stopped_profiler_leaves_no_overhead_per_call():
     if subprocess.run(['which', 'valgrind'], capture_output=True).returncode != 0:
         raise Skip('valgrind is not installed')
     with Directory() as d:
@@ -469,14 +469,14 @@ def after_a_profiler_was_stopped_a_call_costs_what_it_cost_before():
         loaded = [f'extension={EXTENSION}']
         tracers = loaded + ['strobe.compat=tideways_xhprof,xhprof,excimer']
         plain = per_round([], 'nothing')
-        check(abs(per_round(loaded, 'nothing') - plain) < 0.1, 'loaded without settings it costs nothing')
-        check(abs(per_round(loaded + ['strobe.compat=excimer'], 'excimer') - plain) < 0.1, 'nor after Excimer was stopped')
+        check(abs(per_round(loaded, 'nothing') - plain) < 0.1, 'the extension without settings has no overhead')
+        check(abs(per_round(loaded + ['strobe.compat=excimer'], 'excimer') - plain) < 0.1, 'Excimer has no overhead once it is stopped')
         idle = per_round(tracers, 'nothing')
         print(f'# three calls: {plain:.1f} instructions, with the observer idle {idle:.1f}')
-        check(plain < idle < plain + 600, f'an idle observer costs a little: {plain:.1f} {idle:.1f}')
+        check(plain < idle < plain + 600, f'an idle observer has a small overhead: {plain:.1f} {idle:.1f}')
         for what in ('tideways', 'xhprof', 'sampled', 'excimer'):
             n = per_round(tracers, what)
-            check(abs(n - idle) < 0.1, f'after {what} three calls take {n:.2f} instructions, before {idle:.2f}')
+            check(abs(n - idle) < 0.1, f'the overhead after {what} is that of an idle observer: {n:.2f} instructions, not {idle:.2f}')
 
 
 main()

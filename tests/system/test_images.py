@@ -141,9 +141,9 @@ def the_image_of_the_daemon_is_built_and_runs():
         environment = settings['ENV']
         started = i.shell(root, f'export {environment}; timeout -s TERM 5 {program} serve --listen 127.0.0.1:0 2>&1; true', user='strobe:strobe')
         check('listening on' in started.stdout and '/run/strobe/strobe.sock' in started.stdout, f'{started}')
-        check(os.path.exists(f'{root}/var/lib/strobe'), 'the state is where the volume goes')
+        check(os.path.exists(f'{root}/var/lib/strobe'), 'the state directory exists where the volume is mounted')
         # libcurl is loaded when needed, which ldd does not show.
-        check(i.shell(root, 'ldconfig -p | grep -q libcurl-gnutls.so.4').returncode == 0, 'libcurl is there')
+        check(i.shell(root, 'ldconfig -p | grep -q libcurl-gnutls.so.4').returncode == 0, 'libcurl is installed')
 
 
 @test

@@ -58,23 +58,23 @@ def api(name=NAME, query=None):
 
 
 @test
-def only_who_may_write_changes_them_and_all_who_may_read_see_them():
+def only_writers_change_filters_and_all_readers_see_them():
     with Directory() as d, Daemon(d, *options(d)) as daemon:
-        check(send(daemon, 'GET', '/api/v1/filters')[0] == 401, 'nobody reads')
-        check(send(daemon, 'POST', api(query=QUERY))[0] in (401, 403), 'nobody adds one')
-        check(send(daemon, 'POST', api(query=QUERY), 'read')[0] == 403, 'a reader')
-        check(listed(daemon) == [], 'nothing was added')
-        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'a writer')
+        check(send(daemon, 'GET', '/api/v1/filters')[0] == 401, 'listing filters requires authentication')
+        check(send(daemon, 'POST', api(query=QUERY))[0] in (401, 403), 'adding a filter requires authentication')
+        check(send(daemon, 'POST', api(query=QUERY), 'read')[0] == 403, 'a reader cannot add a filter')
+        check(listed(daemon) == [], 'no filter was added')
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'a writer can add a filter')
         check(listed(daemon) == listed(daemon, 'write') == [(NAME, QUERY)], f'{listed(daemon)}')
-        check(send(daemon, 'DELETE', api(), 'read')[0] == 403 and listed(daemon), 'a reader deletes nothing')
-        check(send(daemon, 'DELETE', api(), 'write')[0] == 204 and not listed(daemon), 'a writer does')
-        check(send(daemon, 'DELETE', api(), 'write')[0] == 404, 'once')
+        check(send(daemon, 'DELETE', api(), 'read')[0] == 403 and listed(daemon), 'a reader cannot delete a filter')
+        check(send(daemon, 'DELETE', api(), 'write')[0] == 204 and not listed(daemon), 'a writer can delete a filter')
+        check(send(daemon, 'DELETE', api(), 'write')[0] == 404, 'a deleted filter is not found')
 
 
 @test
-def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete():
+def only_writers_see_the_forms_and_a_deletion_requires_confirmation():
     with Directory() as d, Daemon(d, *options(d)) as daemon:
-        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'added')
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'the filter is added')
         reader, writer = log_in(daemon, 'read'), log_in(daemon, 'write')
         page = send(daemon, 'GET', '/filters?from=-5m', session=reader)[1]
         check('entry=api*' in page and 'action="/filters"' not in page and 'Save this' not in page, page)
@@ -82,8 +82,8 @@ def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete()
         token = re.search(r'name="form_token" value="(\w+)"', page).group(1)
         check('Save this view' in page and '<slow>' not in page, page)
         forms = {'form_token': token, 'delete': NAME, 'confirmed': '1'}
-        check(send(daemon, 'POST', '/filters', form=forms, session=reader)[0] == 403 and listed(daemon), 'a reader with the token of a writer')
-        check(send(daemon, 'POST', '/filters', form={'delete': NAME, 'confirmed': '1'}, session=writer)[0] == 403, 'no token')
+        check(send(daemon, 'POST', '/filters', form=forms, session=reader)[0] == 403 and listed(daemon), 'a reader cannot use the form token of a writer')
+        check(send(daemon, 'POST', '/filters', form={'delete': NAME, 'confirmed': '1'}, session=writer)[0] == 403, 'a form without the token is rejected')
         status, page, _ = send(daemon, 'POST', '/filters', form={'form_token': token, 'delete': NAME}, session=writer)
         check(status == 200 and 'name="confirmed"' in page and '<slow>' not in page and listed(daemon), f'{status} {page}')
         status, _, headers = send(daemon, 'POST', '/filters', form=forms, session=writer)
@@ -91,9 +91,9 @@ def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete()
 
 
 @test
-def a_form_that_is_refused_comes_back_with_what_was_entered():
+def a_rejected_form_is_shown_again_with_the_entered_values():
     with Directory() as d, Daemon(d, *options(d)) as daemon:
-        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'added')
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'the filter is added')
         writer = log_in(daemon, 'write')
         page = send(daemon, 'GET', f'/filters?{QUERY}', session=writer)[1]
         form = {'form_token': re.search(r'name="form_token" value="(\w+)"', page).group(1), 'query': QUERY, 'name': NAME}
@@ -109,7 +109,7 @@ def a_form_that_is_refused_comes_back_with_what_was_entered():
 
 
 @test
-def a_name_has_as_many_characters_as_the_field_takes():
+def the_length_limit_of_names_counts_characters_as_in_the_form():
     with Directory() as d, Daemon(d, *options(d)) as daemon:
         page = send(daemon, 'GET', '/filters?from=-5m', session=log_in(daemon, 'write'))[1]
         most = int(re.search(r'name="name" maxlength="(\d+)"', page).group(1))
@@ -122,11 +122,11 @@ def a_name_has_as_many_characters_as_the_field_takes():
             check(send(daemon, 'POST', api(f'{i:02}' + '\U0001f600' * (most - 2), 'a=' + 'x' * 1020 + '&b=' + 'x' * 1023), 'write')[0] == 201, f'{i}')
         daemon.stop()
         with Daemon(d, *options(d)) as again:
-            check(len(listed(again)) == 100, 'the longest list there is can be read again')
+            check(len(listed(again)) == 100, 'the longest possible list can be read again')
 
 
 @test
-def a_view_with_too_long_an_address_and_a_body_where_none_is_taken_are_refused_with_a_reason():
+def too_long_views_and_unexpected_request_bodies_are_rejected_with_a_reason():
     with Directory() as d, Daemon(d, *options(d)) as daemon:
         writer = log_in(daemon, 'write')
         page = send(daemon, 'GET', '/filters?' + LONG, session=writer)[1]
@@ -138,12 +138,12 @@ def a_view_with_too_long_an_address_and_a_body_where_none_is_taken_are_refused_w
         for size in (1, 70_000):
             status, text, _ = send(daemon, 'POST', api(query=QUERY), 'write', form={'name': 'x' * size})
             check(status == 413 and 'accepts a request body' in text, f'{status} {text}')
-        check(send(daemon, 'POST', '/filters', session=writer, form={'name': 'x' * 70_000})[0] == 413, 'a form that is too large')
-        check(listed(daemon) == [], 'nothing was added')
+        check(send(daemon, 'POST', '/filters', session=writer, form={'name': 'x' * 70_000})[0] == 413, 'a form that is too large is rejected')
+        check(listed(daemon) == [], 'no filter was added')
 
 
 @test
-def they_survive_a_restart_and_damage_to_a_line_costs_that_line():
+def filters_survive_a_restart_and_only_damaged_lines_are_skipped():
     with Directory() as d:
         with Daemon(d, *options(d)) as daemon:
             for name, query in ((NAME, QUERY), ('other', 'run=shop/a&base=shop/b')):
@@ -157,7 +157,7 @@ def they_survive_a_restart_and_damage_to_a_line_costs_that_line():
             f.write('noquery\n%zz from=-1h\nlast from=-2h\n')
         with Daemon(d, *options(d)) as daemon:
             check([name for name, _ in listed(daemon)] == [NAME, 'other', 'last'], f'{listed(daemon)}')
-            check(send(daemon, 'GET', '/?' + QUERY, 'read')[0] == 200, 'it can be opened')
+            check(send(daemon, 'GET', '/?' + QUERY, 'read')[0] == 200, 'the filter can be opened')
 
 
 if __name__ == '__main__':

@@ -48,7 +48,7 @@ LINKS = {
 
 
 @test
-def each_link_of_both_programs_leads_to_the_page_that_shows_the_same():
+def links_of_xhprof_and_uprofiler_redirect_to_the_equivalent_pages():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         for link, address in LINKS.items():
@@ -59,16 +59,16 @@ def each_link_of_both_programs_leads_to_the_page_that_shows_the_same():
         for folder in ('/', '/xhprof_html/'):
             status, headers, _ = ask(d, f'{folder}?run=1&source=shop&symbol=f')
             check((status, headers['Location']) == (302, '/runs/shop/1?function=f'), f'{folder}: {headers["Location"]}')
-        check(ask(d, '/?run1=1&run2=2&source=shop')[1]['Location'] == '/?run=shop/2&base=shop/1', 'a comparison too')
+        check(ask(d, '/?run1=1&run2=2&source=shop')[1]['Location'] == '/?run=shop/2&base=shop/1', 'a comparison is redirected as well')
         status, headers, page = ask(d, '/?entry=x')
-        check(status == 200 and 'Location' not in headers, 'the page itself stays')
+        check(status == 200 and 'Location' not in headers, 'the start page is not redirected')
         for name in ('/runs/shop/1', '/runs?source=shop'):
-            check(ask(d, name)[0] == 200, f'{name} is there')
-        check(ask(d, '/xhprof_html/css/xhprof.css')[0] == 404, 'nothing else is')
+            check(ask(d, name)[0] == 200, f'{name} is found')
+        check(ask(d, '/xhprof_html/css/xhprof.css')[0] == 404, 'other files of the old programs return 404')
 
 
 @test
-def a_sort_by_a_metric_that_a_run_lacks_opens_the_page_by_its_own():
+def a_sort_by_a_missing_metric_is_redirected_to_the_default_metric():
     sampled = wire.message({('main()', 'f'): 3})
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
@@ -87,13 +87,13 @@ def a_sort_by_a_metric_that_a_run_lacks_opens_the_page_by_its_own():
                 'run=sampled,folded&source=mine&sort=excl_wt': '/?run=mine/sampled&run=mine/folded'}.items():
             status, headers, _ = ask(d, f'/index.php?{link}')
             check((status, headers['Location']) == (302, address), f'{link}: {status} {headers["Location"]}')
-            check(ask(d, address)[0] == 200, f'{address} opens')
+            check(ask(d, address)[0] == 200, f'the page {address} is found')
         status, headers, _ = ask(d, '/index.php?run=none&source=mine&sort=wt')
-        check((status, headers['Location']) == (302, '/runs/mine/none?column=wall_ns&sort=total'), f'that page says that it is not there: {status}')
+        check((status, headers['Location']) == (302, '/runs/mine/none?column=wall_ns&sort=total'), f'an unknown run is redirected to its page: {status}')
 
 
 @test
-def typeahead_answers_as_theirs_does():
+def typeahead_responses_match_those_of_uprofiler():
     """Every function of the array that has the text in any case, sorted by bytes, an exact one first; f@1 is f."""
     with open(CART) as f:
         array = json.load(f)
@@ -111,14 +111,14 @@ def typeahead_answers_as_theirs_does():
                 check(status == 200 and headers['Content-Type'] == 'text/plain; charset=utf-8', f'{status}')
                 check(answer.split('\n')[:-1] == expected(text), f'{text!r}: {answer!r}, not {expected(text)}')
         status, _, answer = ask(d, '/typeahead.php?q=m&run1=1&run2=2&source=shop&limit=10&timestamp=1')
-        check(answer.split('\n')[:-1] == expected('m'), f'of two runs each name comes once: {answer!r}')
+        check(answer.split('\n')[:-1] == expected('m'), f'names of two runs are listed once: {answer!r}')
         status, _, answer = ask(d, '/typeahead.php?q=m&limit=10')
         check(status == 400 and 'no run is selected' in answer, answer)
-        check(ask(d, '/typeahead.php?q=m&run=none&source=shop')[0] == 404, 'no such run')
+        check(ask(d, '/typeahead.php?q=m&run=none&source=shop')[0] == 404, 'an unknown run returns 404')
 
 
 @test
-def nothing_of_a_parameter_becomes_a_path_or_markup():
+def parameters_are_never_used_as_paths_or_markup():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         for link in ('run=../../etc/passwd&source=shop', 'run=1&source=../x', 'run=1&source=%2Fetc', 'run=1%2C..%2Fx&source=shop',
@@ -129,7 +129,7 @@ def nothing_of_a_parameter_becomes_a_path_or_markup():
                 status, headers, text = ask(d, f'/{page}?{link}')
                 check(status == 400 and '<script>' not in text and 'class="why"' in text, f'{page}?{link}: {status}')
                 check('Location' not in headers and 'X' not in headers, link)
-        check(ask(d, '/index.php?run=none')[0] == 404, 'a run that is nowhere')
+        check(ask(d, '/index.php?run=none')[0] == 404, 'an unknown run returns 404')
         for page in ('index.php', 'callgraph.php', 'xhprof_html/index.php', 'uprofiler_html/'):
             for source in ('%22%3E', '../x', 'a' * 65):
                 status, headers, text = ask(d, f'/{page}?source={source}')
@@ -139,13 +139,13 @@ def nothing_of_a_parameter_becomes_a_path_or_markup():
             where = urllib.parse.urlsplit(headers['Location'])
             check(status == 302 and where.path == '/runs/shop/1', f'{symbol!r}: {status} {headers["Location"]}')
             check(urllib.parse.parse_qs(where.query) == {'function': [symbol]}, f'{symbol!r}: {where.query}')
-            check(re.fullmatch(r'[!-~]*', headers['Location']) and '<' not in headers['Location'], 'plain characters')
+            check(re.fullmatch(r'[!-~]*', headers['Location']) and '<' not in headers['Location'], 'the redirect address is plain ASCII')
         status, _, _ = ask(d, '/index.php?run=1&source=shop', 'POST', b'x')
-        check(status in (405, 413), f'GET only: {status}')
+        check(status in (405, 413), f'methods other than GET are rejected: {status}')
 
 
 @test
-def a_call_graph_of_one_function_has_its_callers_and_callees():
+def a_call_graph_of_one_function_shows_its_callers_and_callees():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         status, _, whole = ask(d, '/callgraph.svg?run=shop/1&threshold=0')
@@ -153,12 +153,12 @@ def a_call_graph_of_one_function_has_its_callers_and_callees():
             raise Skip(whole)
         status, _, part = ask(d, '/callgraph.svg?run=shop/1&threshold=0&function=mysql_wait')
         check(status == 200 and 'mysql_wait' in part and 'main()' in part, part)
-        check('Cart::price' in whole and 'Cart::price' not in part, 'nothing that has no part in it')
-        check(ask(d, '/callgraph.svg?run=shop/1&function=none')[0] == 404, 'no such function')
+        check('Cart::price' in whole and 'Cart::price' not in part, 'unrelated functions are not shown')
+        check(ask(d, '/callgraph.svg?run=shop/1&function=none')[0] == 404, 'an unknown function returns 404')
 
 
 @test
-def the_table_of_the_manual_is_what_the_daemon_does():
+def the_documented_table_of_redirects_matches_the_daemon():
     """Each row's old address leads to its new one, with real names put in."""
     names = {'NS': 'shop', 'ID': '1', 'A': '1', 'B': '2', 'F': 'Cart::add', 'TEXT': 'm', 'HOST': ''}
 
@@ -167,7 +167,7 @@ def the_table_of_the_manual_is_what_the_daemon_does():
 
     with open(os.path.join(ROOT, 'docs/xhprof-ui.md')) as f:
         rows = [row.split(' | ') for row in re.findall(r'^\| (.*) \|$', f.read(), re.M)][1:]
-    check(len(rows) >= 15, f'{len(rows)} rows')
+    check(len(rows) >= 15, f'at least 15 rows were found, not {len(rows)}')
     before = {'theirs': '', 'ours': ''}
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)

@@ -27,7 +27,7 @@ def fill(directory, stacks, depth):
         lines.append(';'.join(['index.php', *shared.choices(names, k=depth * 2 // 3), *own.choices(names, k=depth // 3)]))
     r = subprocess.run([STROBE, 'collect', '--from', '-', '--to', f'sqlite:{directory}/state', '--listen', 'none'],
                        input=''.join(f'{line} 1\n' for line in lines), capture_output=True, text=True)
-    check(f'{stacks} stored' in r.stderr, f'the stacks are there: {r.stderr}')
+    check(f'{stacks} stored' in r.stderr, f'the stacks are stored: {r.stderr}')
     return lines
 
 
@@ -85,7 +85,7 @@ def connect_slowly(d, path):
 
 
 @test
-def a_query_above_its_memory_is_pruned_and_says_so():
+def a_query_above_the_memory_limit_is_pruned_with_a_warning():
     with Directory() as directory:
         fill(directory, 20000, 45)
         with Daemon(directory, '--query-memory', '64M') as d:
@@ -93,47 +93,47 @@ def a_query_above_its_memory_is_pruned_and_says_so():
             for t in threads:
                 t.join()
             good = [a for a in answers if a[0] == 200]
-            check(good, f'at least one is answered: {answers}')
+            check(good, f'at least one query is answered: {answers}')
             for status, headers, text in answers:
                 if status == 200:
                     check(re.search(r'the smallest stacks, with \d+ of 20000 samples, are cut short at \[pruned\]',
-                                    headers.get('Strobe-Warning', '')), f'it says so: {headers}')
-                    check(sum(int(line.rsplit(' ', 1)[1]) for line in text.splitlines()) == 20000, 'its sum is right')
+                                    headers.get('Strobe-Warning', '')), f'the response has a warning: {headers}')
+                    check(sum(int(line.rsplit(' ', 1)[1]) for line in text.splitlines()) == 20000, 'the total is correct')
                 else:
-                    check(status == 503 and headers['Retry-After'], f'or it is refused: {status} {text}')
+                    check(status == 503 and headers['Retry-After'], f'other queries are rejected with 503: {status} {text}')
             status, _, text = ask(d, '/api/v1/functions?from=-1d&limit=3')
             answer = json.loads(text)
             check(status == 200 and 'cut short at [pruned]' in answer['warning'] and answer['total'] == 20000,
-                  f'JSON has it in the answer: {text[:300]}')
-            check(metric(d, 'strobe_queries_pruned_total') >= 2, 'they are counted')
-            check(metric(d, 'strobe_query_memory_max_bytes') == 64 << 20, 'the cap is in /metrics')
-            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
+                  f'the JSON response contains the warning: {text[:300]}')
+            check(metric(d, 'strobe_queries_pruned_total') >= 2, 'pruned queries are counted')
+            check(metric(d, 'strobe_query_memory_max_bytes') == 64 << 20, 'the metrics include the memory limit')
+            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'all memory is released')
         with Daemon(directory) as d:
             status, headers, text = ask(d, FOLDED)
             check(status == 200 and 'Strobe-Warning' not in headers and len(text.splitlines()) == 20000,
-                  'with the default it is whole')
+                  'the result is complete with the default limit')
 
 
 @test
-def slow_readers_hold_little():
+def slow_clients_hold_little_memory():
     with Directory() as directory:
         lines = fill(directory, 10000, 45)
         with Daemon(directory) as d:
             readers = [connect_slowly(d, FOLDED) for _ in range(40)]
-            check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'all of them are answered')
+            check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'all clients are answered')
             size = len(ask(d, FOLDED)[2])
-            check(size > 10 << 20, f'with {size >> 20} MB each')
-            check(most_memory(d.process.pid) < 80, f'the daemon takes {most_memory(d.process.pid)} MB')
+            check(size > 10 << 20, f'every response is larger than 10 MB: {size >> 20} MB')
+            check(most_memory(d.process.pid) < 80, f'the daemon uses less than 80 MB: {most_memory(d.process.pid)} MB')
             held = metric(d, 'strobe_query_memory_bytes')
-            check(40 << 16 < held < 40 * size // 5, f'what they hold is counted, {held >> 20} MB of {40 * size >> 20}')
+            check(40 << 16 < held < 40 * size // 5, f'the memory held for the clients is counted: {held >> 20} MB of {40 * size >> 20}')
             pieces, s = [], readers[7][0]           # thousands of them
             while piece := s.recv(1 << 20):
                 pieces.append(piece)
             text = b''.join(pieces).split(b'\r\n\r\n', 1)[1].decode()
-            check(sorted(text.splitlines()) == sorted(f'{line} 1' for line in lines), 'one that reads on gets all of it')
+            check(sorted(text.splitlines()) == sorted(f'{line} 1' for line in lines), 'a client that resumes reading gets the complete response')
             for s, _ in readers:
                 s.close()
-            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
+            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'the memory is released')
 
 
 def post(d, path, body):
@@ -146,7 +146,7 @@ def post(d, path, body):
 
 
 @test
-def uploads_wait_for_memory_that_queries_and_answers_hold():
+def large_uploads_are_rejected_while_queries_and_responses_hold_the_memory():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         # Names that hardly get smaller: each answer that is not read holds about 5 MB.
         names = ''.join(f'main;{os.urandom(1000).hex()} 1\n' for _ in range(5000)).encode()
@@ -155,94 +155,94 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
         small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 35000))
         check(post(d, '/api/v1/runs?source=s&id=names', names)[0] == 201, 'a run is stored')
         readers = [connect_slowly(d, '/api/v1/runs/s/names?format=folded') for _ in range(5)]
-        check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'five read it slowly')
+        check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'five clients read it slowly')
         starter, = children(d.process.pid)
         os.kill(starter, signal.SIGSTOP)
         held = metric(d, 'strobe_query_memory_bytes')
         threads, _ = ask_many(d, '/api/v1/labels?from=-{n}h', 4)
-        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') >= held + (24 << 20)), 'four queries are under way')
+        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') >= held + (24 << 20)), 'four queries are in progress')
         held = metric(d, 'strobe_query_memory_bytes')
-        check(40 << 20 < held < 60 << 20, f'all of that holds {held >> 20} MB')
-        check(post(d, '/api/v1/runs?source=s&id=small', small)[0] == 201, 'for a small one there is room')
+        check(40 << 20 < held < 60 << 20, f'queries and responses hold between 40 and 60 MB: {held >> 20} MB')
+        check(post(d, '/api/v1/runs?source=s&id=small', small)[0] == 201, 'a small upload is accepted')
         status, headers, text = post(d, '/api/v1/runs?source=s&id=large', large)
         check(status == 503 and headers['Retry-After'] and 'of the 64 MB of --query-memory; send it again' in text,
-              f'a large one is to be sent again: {status} {text}')
-        check(metric(d, 'strobe_uploads_rejected_total{reason="busy"}') == 1, 'it is counted')
+              f'a large upload is rejected with 503: {status} {text}')
+        check(metric(d, 'strobe_uploads_rejected_total{reason="busy"}') == 1, 'the rejected upload is counted')
         now = metric(d, 'strobe_query_memory_bytes')
-        check(now <= held, f'nothing of it stays: {now}, and {held} before')
+        check(now <= held, f'the memory of the rejected upload is released: {now} bytes held, and {held} before')
         os.kill(starter, signal.SIGCONT)
         for t in threads:
             t.join(60)
         for s, _ in readers:
             s.close()
-        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
+        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'the memory is released')
         answer = post(d, '/api/v1/runs?source=s&id=large', large)
-        check(answer[0] == 201, f'it is stored when it comes again: {answer}')
+        check(answer[0] == 201, f'the large upload is accepted on retry: {answer}')
 
 
 @test
-def probes_are_answered_while_no_query_is():
+def probes_are_answered_while_queries_are_stuck():
     with Directory() as directory, Daemon(directory) as d:
         starter, = children(d.process.pid)
         os.kill(starter, signal.SIGSTOP)
         # Four are under way, 64 wait.
         threads, answers = ask_many(d, '/api/v1/labels?from=-{n}h', 90)
-        check(wait_for(lambda: len(answers) == 22), f'{len(answers)} of 90 are refused')
+        check(wait_for(lambda: len(answers) == 22), f'22 of 90 queries are rejected, not {len(answers)}')
         check(all(status == 503 and headers['Retry-After'] and 'too busy' in text for status, headers, text in answers),
-              f'as too many: {answers[:1]}')
+              f'the response says that the daemon is too busy: {answers[:1]}')
         for path in ('/healthz', '/readyz', '/metrics', '/api/v1/status') * 5:
             check(d.get(path), f'{path} answers')
         os.kill(starter, signal.SIGCONT)
         for t in threads:
             t.join(60)
-        check(len([a for a in answers if a[0] == 200]) == 68, 'the others are answered when it goes on')
-        check(metric(d, 'strobe_queries_failed_total{reason="busy"}') == 22, 'those are counted')
+        check(len([a for a in answers if a[0] == 200]) == 68, 'the other queries are answered once the process is resumed')
+        check(metric(d, 'strobe_queries_failed_total{reason="busy"}') == 22, 'the rejected queries are counted')
         os.kill(starter, signal.SIGSTOP)
         ask_many(d, '/api/v1/labels', 10)
-        check(d.stop() == 0, 'the end comes while queries are under way')
+        check(d.stop() == 0, 'the daemon exits with 0 while queries are in progress')
 
 
 @test
-def many_who_ask_the_same_are_answered_by_a_few_queries():
+def identical_concurrent_queries_share_their_results():
     with Directory() as directory, Daemon(directory) as d:
         starter, = children(d.process.pid)
         os.kill(starter, signal.SIGSTOP)
         # Four are under way, one waits, and the others follow it.
         threads, answers = ask_many(d, '/api/v1/labels', 90)
-        check(wait_for(lambda: metric(d, 'strobe_queries_shared_total') >= 85), 'all of them have come')
+        check(wait_for(lambda: metric(d, 'strobe_queries_shared_total') >= 85), 'all requests have arrived')
         os.kill(starter, signal.SIGCONT)
         for t in threads:
             t.join(60)
-        check(len(answers) == 90 and all(a[0] == 200 and '"labels":[]' in a[2] for a in answers), f'all are answered: {answers[:1]}')
+        check(len(answers) == 90 and all(a[0] == 200 and '"labels":[]' in a[2] for a in answers), f'all requests are answered: {answers[:1]}')
         queries, shared = metric(d, 'strobe_queries_total'), metric(d, 'strobe_queries_shared_total')
-        check(queries + shared == 90 and queries <= 5, f'by {queries} queries')
-        check(len({a[2] for a in answers}) <= queries, 'each of them has one answer')
+        check(queries + shared == 90 and queries <= 5, f'at most 5 queries are executed: {queries}')
+        check(len({a[2] for a in answers}) <= queries, 'every query gives one answer')
 
 
 @test
-def without_the_process_that_starts_queries_the_daemon_is_not_ready():
+def the_daemon_is_not_ready_when_the_process_that_starts_queries_has_exited():
     with Directory() as directory, Daemon(directory) as d:
         starter, = children(d.process.pid)
-        check(ask(d, '/readyz')[0] == 200, 'ready at first')
+        check(ask(d, '/readyz')[0] == 200, 'the daemon is ready at first')
         os.kill(starter, signal.SIGKILL)
-        check(wait_for(lambda: ask(d, '/readyz')[0] == 503), 'not any more')
-        check('the process that starts them has exited; restart strobe' in ask(d, '/readyz')[2], 'it says why')
+        check(wait_for(lambda: ask(d, '/readyz')[0] == 503), 'the daemon is no longer ready')
+        check('the process that starts them has exited; restart strobe' in ask(d, '/readyz')[2], 'the response gives the reason')
         status, _, text = ask(d, FOLDED)
-        check(status == 503 and 'restart strobe' in text, f'so does a query: {status} {text}')
-        check(d.get('/healthz') and d.stop() == 0, 'all else goes on')
+        check(status == 503 and 'restart strobe' in text, f'a query fails with the same reason: {status} {text}')
+        check(d.get('/healthz') and d.stop() == 0, 'the daemon is alive and exits with 0')
 
 
 @test
-def a_query_ends_with_the_daemon():
+def the_process_that_starts_queries_exits_when_the_daemon_is_killed():
     with Directory() as directory, Daemon(directory) as d:
         starter, = children(d.process.pid)
         d.process.kill()
         d.process.wait()
-        check(wait_for(lambda: not os.path.exists(f'/proc/{starter}')), 'nothing is left of it')
+        check(wait_for(lambda: not os.path.exists(f'/proc/{starter}')), 'the process that starts queries has exited')
 
 
 @test
-def probes_have_an_address_and_a_token_of_their_own():
+def probes_have_their_own_address_and_token():
     with Directory() as directory:
         for name, token in (('token', TOKEN), ('probe', PROBE_TOKEN)):
             with open(f'{directory}/{name}', 'w') as f:
@@ -252,7 +252,7 @@ def probes_have_an_address_and_a_token_of_their_own():
             f.write(f'token-file: {directory}/token\nprobe-listen: 127.0.0.1:0\nprobe-token-file: {directory}/probe\n')
         with Daemon(directory, '-c', f'{directory}/strobe.yaml') as d:
             front = d.url
-            check(wait_for(lambda: any('answering probes at' in line for line in d.lines)), 'the log names the address')
+            check(wait_for(lambda: any('answering probes at' in line for line in d.lines)), 'the log names the probe address')
             probes = next(line for line in d.lines if 'answering probes at' in line).rsplit(' ', 1)[1]
             bearer = {'probe': f'Bearer {PROBE_TOKEN}', 'main': f'Bearer {TOKEN}', 'none': ''}
 
@@ -263,16 +263,16 @@ def probes_have_an_address_and_a_token_of_their_own():
             for path in ('/healthz', '/readyz', '/metrics'):
                 for url in (front, probes):
                     check([status(url, path, w) for w in ('probe', 'main', 'none')] == [200, 200, 401], f'{url}{path}')
-            check(status(front, '/api/v1/labels', 'main') == 200, 'the other token is for all')
-            check(status(front, '/api/v1/labels', 'probe') == 401, 'that of probes is for nothing else')
-            check(status(front, '/api/v1/runs/a/b', 'probe') == 401, 'nor for runs')
+            check(status(front, '/api/v1/labels', 'main') == 200, 'the main token permits all requests')
+            check(status(front, '/api/v1/labels', 'probe') == 401, 'the probe token permits no other requests')
+            check(status(front, '/api/v1/runs/a/b', 'probe') == 401, 'the probe token does not permit access to runs')
             for path in ('/', '/api/v1/status', '/api/v1/labels', '/login'):
-                check(status(probes, path, 'main') == 404, f'{path} is not there')
+                check(status(probes, path, 'main') == 404, f'{path} is not found at the probe address')
         refused = subprocess.run([STROBE, 'serve', '--listen', '127.0.0.1:0', '--probe-listen', '0.0.0.0:0', '--from',
                                   f'unix:{directory}/s', '--store', f'sqlite:{directory}/other'], capture_output=True,
                                  text=True, timeout=60)
         check(refused.returncode == 2 and 'give a token for probes with --probe-token-file' in refused.stderr,
-              f'beyond this machine they need one: {refused}')
+              f'a probe address beyond localhost requires a token: {refused}')
 
 
 if __name__ == '__main__':
