@@ -98,7 +98,7 @@ def check_php(stacks, script):
 
 
 @test
-def the_line_that_runs_is_kept():
+def executed_lines_are_kept_in_every_format():
     with Directory() as d, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -114,7 +114,7 @@ def the_line_that_runs_is_kept():
 
 
 @test
-def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
+def eval_code_and_destructors_are_attributed_to_their_source_lines():
     with Directory() as d, Php(d, ODD) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -129,7 +129,7 @@ def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
 
 
 @test
-def source_is_annotated_with_what_its_lines_took():
+def source_is_annotated_with_the_time_of_each_line():
     with Directory() as d, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -149,7 +149,7 @@ def source_is_annotated_with_what_its_lines_took():
 
 
 @test
-def lines_of_perl_are_kept():
+def executed_lines_of_perl_are_kept():
     if not shutil.which('perl'):
         raise Skip('there is no perl here')
     with Directory() as d, Php(d, PERL, 'perl') as perl:
@@ -168,7 +168,7 @@ def lines_of_perl_are_kept():
 
 
 @test
-def the_daemon_stores_lines_and_gives_them_to_whoever_asks():
+def the_daemon_stores_executed_lines_and_returns_them_on_request():
     with Directory() as d, Daemon(d) as daemon, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '--to', daemon.socket)
         check(r.returncode == 0, r.stderr)

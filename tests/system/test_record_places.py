@@ -71,7 +71,7 @@ def check_chain(path, script):
 # --- opcache
 
 @test
-def names_stay_right_when_opcache_starts_again():
+def function_names_stay_correct_across_opcache_resets():
     """Each generation's functions take the place of those before in opcache's memory."""
     with Directory() as d, Fpm(d, plain=True, children=1, settings={'zend_extension': 'opcache', 'opcache.enable': '1',
                                                                       'opcache.validate_timestamps': '0',
@@ -103,7 +103,7 @@ def names_stay_right_when_opcache_starts_again():
 
 
 @test
-def preloaded_classes_have_their_names():
+def preloaded_classes_are_named():
     with Directory() as d:
         with open(f'{d}/preload.php', 'w') as f:
             f.write(f'<?php class Early {{ static function hot() {{ {BURN} }} }}')
@@ -119,7 +119,7 @@ def preloaded_classes_have_their_names():
 # --- workers
 
 @test
-def short_processes_that_match_a_pattern_are_found_when_they_begin():
+def short_lived_processes_that_match_a_pattern_are_found_at_startup():
     if subprocess.run(['php', '-r', 'exit(extension_loaded("pcntl") ? 0 : 1);']).returncode:
         raise Skip('this php has no pcntl')
     burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'
@@ -143,7 +143,7 @@ def short_processes_that_match_a_pattern_are_found_when_they_begin():
 
 
 @test
-def workers_that_restart_are_followed():
+def restarted_workers_are_recorded():
     with Directory() as d, Daemon(d) as daemon, Directory() as f:
         with Fpm(f, pools={'www': ['pm.max_requests = 3']}, plain=True, children=1) as fpm:
             fpm.write('page.php', f'<?php function page() {{ {BURN} }} for ($k = 0; $k < 5; $k++) page();')
@@ -159,7 +159,7 @@ def workers_that_restart_are_followed():
 # --- much at once
 
 @test
-def when_there_are_too_many_switches_some_stand_for_all():
+def excess_context_switches_are_sampled_and_scaled_to_the_total_wait_time():
     """Waits of half a millisecond: thousands of them, of which few are recorded, add up to the time all the same."""
     with Directory() as d, Php(d, '<?php function nap() { usleep(500); } echo "ready\\n"; while (true) nap();') as php:
         whole = record('-p', php.process.pid, '--off-cpu', '-d', 5, '--lang', 'php', '-o', f'{d}/whole.folded')
@@ -174,7 +174,7 @@ def when_there_are_too_many_switches_some_stand_for_all():
 
 
 @test
-def memory_does_not_grow_with_samples():
+def repeated_stacks_do_not_increase_memory_use():
     """Samples of the same stacks take no more memory after ten seconds than after four."""
     def resident(pid):
         with open(f'/proc/{pid}/status') as f:
@@ -212,7 +212,7 @@ exit $code
 
 
 @test
-def inside_a_container_processes_have_the_numbers_of_the_container():
+def pids_inside_a_container_are_those_of_its_namespace():
     need_namespaces()
     with Directory() as d:
         with open(f'{d}/script.php', 'w') as f:
@@ -249,7 +249,7 @@ def named(pid, name):
 
 
 @test
-def from_the_host_a_container_is_seen():
+def php_in_a_container_is_recorded_from_the_host():
     need_namespaces()
     with Directory() as d, Php(d, CHAIN, 'unshare', '--pid', '--mount', '--fork', '--mount-proc', '--kill-child', 'php', '-n') as container:
         pid = next(p for p in descendants(container.process.pid) if named(p, 'php'))
@@ -259,7 +259,7 @@ def from_the_host_a_container_is_seen():
 
 
 @test
-def another_version_in_a_chroot():
+def another_php_version_in_a_chroot_is_recorded():
     tree = f'{ROOT}/var/test/trixie'
     if not os.path.exists(f'{tree}/usr/bin/php8.4'):
         raise Skip('there is no PHP 8.4 in a chroot; scripts/php-chroot trixie 8.4 makes one')
@@ -351,7 +351,7 @@ class Apache:
 
 
 @test
-def php_in_apache_is_found():
+def php_in_apache_is_recorded():
     with Directory() as d, Apache(d) as apache:
         with open(f'{d}/www/page.php', 'w') as f:
             f.write(f'<?php function inside() {{ {BURN} }} for ($k = 0; $k < 5; $k++) inside(); echo getmypid();')

@@ -46,7 +46,7 @@ def publish(server, channel, lines):
 
 
 @test
-def what_is_published_on_many_channels_is_stored_exactly():
+def messages_published_on_many_channels_are_counted_exactly():
     rng = random.Random(5)
     channels = [f'excimer-{i}' for i in range(60)]
     with RedisServer() as r, Directory() as directory:
@@ -69,7 +69,7 @@ def what_is_published_on_many_channels_is_stored_exactly():
 
 
 @test
-def a_server_that_comes_late_goes_and_loses_its_data_is_taken_again():
+def the_subscriber_reconnects_after_a_late_start_a_restart_and_a_disconnect():
     with Directory() as directory:
         r = RedisServer()
         with Daemon(directory, '--from', r.url('?channel=excimer')) as d:
@@ -97,7 +97,7 @@ def a_server_that_comes_late_goes_and_loses_its_data_is_taken_again():
 
 
 @test
-def a_hung_server_is_noticed_within_ten_seconds():
+def a_hung_server_is_detected_within_ten_seconds():
     with RedisServer() as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
@@ -113,7 +113,7 @@ def a_hung_server_is_noticed_within_ten_seconds():
 
 
 @test
-def passwords_and_rights_are_asked_for_and_never_shown():
+def authentication_and_permission_errors_are_logged_without_passwords():
     with RedisServer(password='geheim') as r, RedisServer(user='eve', password='pw', rules='+@all -subscribe &* ~*') as acl, \
             Directory() as directory:
         with open(f'{directory}/password', 'w', encoding='ascii') as f:
@@ -138,7 +138,7 @@ def passwords_and_rights_are_asked_for_and_never_shown():
 
 
 @test
-def loading_read_only_orphaned_and_full_servers_are_understood():
+def loading_read_only_orphaned_and_full_servers_are_handled():
     loading = RedisServer(*RedisServer.LOADS_SLOWLY)
     full = RedisServer('--maxmemory', '3mb', '--maxmemory-policy', 'noeviction')
     with loading, full, RedisServer() as master, Directory() as directory:
@@ -185,7 +185,7 @@ REFUSED = [
 
 
 @test
-def what_strangers_publish_becomes_no_path_and_no_line():
+def untrusted_messages_create_no_paths_and_inject_no_log_lines():
     channels = ['excimer', '../../../tmp/strobe-evil', 'a/b', 'c\x1b[2J', 'd e']
     with RedisServer('--client-output-buffer-limit', 'pubsub 0 0 0') as r, Directory() as directory:
         quoted = ','.join(urllib.parse.quote(c, safe='') for c in channels)
@@ -213,7 +213,7 @@ def what_strangers_publish_becomes_no_path_and_no_line():
 
 
 @test
-def a_server_that_is_none_and_one_that_says_too_much_do_no_harm():
+def servers_that_violate_the_redis_protocol_are_rejected_without_harm():
     """A web server, one that hangs up, and one that promises two billion elements."""
     answers = [b'HTTP/1.1 400 Bad Request\r\n\r\n', b'', b'*2147483647\r\n', b'$-5\r\n', b'*1\r\n' * 10000]
     listener = socket.create_server(('127.0.0.1', 0))
@@ -252,7 +252,7 @@ def a_server_that_is_none_and_one_that_says_too_much_do_no_harm():
 
 
 @test
-def a_subscriber_that_is_cut_off_says_so_and_comes_back():
+def a_disconnected_slow_subscriber_logs_the_missed_messages_and_reconnects():
     with RedisServer('--client-output-buffer-limit', 'pubsub 2mb 1mb 5') as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
@@ -276,7 +276,7 @@ def waiting_bytes(connection):
 
 
 @test
-def a_burst_of_a_hundred_thousand_is_no_reason_to_be_cut_off():
+def a_burst_of_a_hundred_thousand_messages_does_not_disconnect_the_subscriber():
     count, limit = 100000, 16 << 20     # The server cuts off at 32 MB, and how fast it is read depends on who else wants a CPU.
     with RedisServer() as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:

@@ -167,7 +167,7 @@ def kill_often(server, directory, number, kills, failures):
 
 
 @test
-def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
+def collectors_killed_a_hundred_times_neither_lose_nor_duplicate_samples():
     kills, threads, results, failures = int(os.environ.get('STROBE_KILLS', 102)), [], {}, []
     with Directory() as directory, RedisServer() as server:
         def work(number):
@@ -191,7 +191,7 @@ def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
 # --- Consumers ---
 
 @test
-def entries_of_a_consumer_that_is_gone_are_taken_over_and_those_of_a_slow_one_are_not():
+def entries_of_a_dead_consumer_are_claimed_but_not_those_of_a_slow_one():
     with Directory() as directory, RedisServer() as server:
         client, sent, theirs = server.connect(), Sent(server.connect()), Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
@@ -218,7 +218,7 @@ def entries_of_a_consumer_that_is_gone_are_taken_over_and_those_of_a_slow_one_ar
 
 
 @test
-def two_collectors_are_not_one_consumer():
+def two_collectors_cannot_share_a_consumer_name():
     with Directory() as directory, RedisServer() as server:
         sent, url = Sent(server.connect()), server.url('?stream=strobe&group=g&consumer=web1')
         with Collector(directory + '/a', url) as a, Collector(directory + '/b', url) as b:
@@ -239,7 +239,7 @@ def two_collectors_are_not_one_consumer():
 # --- The content of entries ---
 
 @test
-def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
+def duplicate_relay_batches_count_once_and_malformed_entries_are_acknowledged():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
         with Collector(directory + '/c', server.url('?stream=strobe&group=g&label.pool=api')) as c:
@@ -263,7 +263,7 @@ def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
 # --- Trimming ---
 
 @test
-def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
+def streams_are_trimmed_behind_the_slowest_group_and_entries_trimmed_unread_are_counted():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'slow', '0', 'MKSTREAM')
@@ -296,7 +296,7 @@ def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
 # --- Redis ---
 
 @test
-def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_has():
+def no_entries_are_lost_if_redis_is_killed_hangs_or_loses_the_group():
     with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
         server.options += ['--appendonly', 'yes']
         sent = Sent(server.connect())
@@ -324,7 +324,7 @@ def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_ha
 
 
 @test
-def a_redis_that_is_out_of_memory_is_read_all_the_same():
+def a_redis_that_is_out_of_memory_is_still_read():
     with Directory() as directory, RedisServer('--maxmemory', '3mb') as server:
         sent = Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
@@ -379,7 +379,7 @@ def six_streams_on_three_nodes_are_read_while_a_slot_moves():
 
 
 @test
-def they_are_read_through_a_unix_socket_too_where_the_nodes_do_not_say_on_which_host_they_are():
+def six_streams_are_read_through_a_unix_socket_from_nodes_that_announce_no_host():
     with Directory() as directory:
         cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
         path = f'{directory}/redis.sock'
@@ -399,7 +399,7 @@ def collect_to_nowhere(directory, url):
 
 
 @test
-def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream():
+def an_in_flight_batch_is_recorded_on_the_cluster_node_of_its_stream():
     cluster = RedisCluster()
     with Directory() as directory, cluster:
         stream = next(name for name in (f's{i}' for i in range(100)) if cluster.node_of(name) is not cluster.nodes[0])
@@ -415,7 +415,7 @@ def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream()
 
 
 @test
-def a_batch_that_waits_for_another_sink_over_days_counts_once():
+def a_batch_that_waits_days_for_another_sink_counts_once():
     with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
         days_ago = time.time() - 5 * 86400
         server.command('XADD', 'strobe', f'{int(days_ago * 1000)}-1', 'line', 'main;f 1')
@@ -440,7 +440,7 @@ def a_batch_that_waits_for_another_sink_over_days_counts_once():
 
 
 @test
-def a_collector_that_waits_for_its_sink_keeps_its_entries_while_nothing_new_comes():
+def an_idle_collector_that_waits_for_its_sink_keeps_its_pending_entries():
     with Directory() as directory, RedisServer() as server:
         url = server.url('?stream=strobe&group=g&claim-idle=2')
         server.command('XADD', 'strobe', '*', 'line', 'main;f 1')
@@ -454,7 +454,7 @@ def a_collector_that_waits_for_its_sink_keeps_its_entries_while_nothing_new_come
 
 
 @test
-def a_user_of_redis_who_may_keep_no_records_reads_all_the_same():
+def a_redis_user_without_permission_to_write_records_still_reads_the_stream():
     with Directory() as directory, RedisServer() as server:
         server.command('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@all', '-hset', '-hdel', '-hgetall')
         sent = Sent(server.connect())
@@ -470,7 +470,7 @@ def a_user_of_redis_who_may_keep_no_records_reads_all_the_same():
 # --- The disk ---
 
 @test
-def a_full_disk_makes_entries_wait_in_the_stream():
+def entries_stay_in_the_stream_while_the_disk_is_full():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
 
@@ -508,7 +508,7 @@ def a_full_disk_makes_entries_wait_in_the_stream():
 
 
 @test
-def large_entries_fit_into_the_queue():
+def large_entries_do_not_exceed_the_queue_limit():
     stacks = [{('main', *(f'f{i}_{k}_{j}' for j in range(40))): 1 for k in range(400)} for i in range(30)]
     with Directory() as directory, RedisServer() as server:
         for i, s in enumerate(stacks):

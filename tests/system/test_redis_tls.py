@@ -32,7 +32,7 @@ def collect(directory, url, *options):
 
 
 @test
-def messages_that_are_published_fast_are_counted_exactly():
+def rapidly_published_messages_are_counted_exactly_over_tls():
     with Certificates() as c, TlsServer(c) as r, Directory() as directory, collect(directory, r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
         publish(r.port, [f'main;f{i % 7} 1' for i in range(2000)])
@@ -50,7 +50,7 @@ def messages_that_are_published_fast_are_counted_exactly():
 
 
 @test
-def a_stream_is_read_and_acknowledged():
+def a_stream_is_read_and_acknowledged_over_tls():
     with Certificates() as c, TlsServer(c, password='secret', user='reader') as r, Directory() as directory:
         admin = r.connect()
         admin.pipeline([('XADD', 's', '*', 'line', long_line(i, 20000)) for i in range(600)], at_once=50)
@@ -67,7 +67,7 @@ def a_stream_is_read_and_acknowledged():
 
 
 @test
-def a_server_that_is_restarted_costs_a_relay_nothing():
+def a_relay_loses_nothing_when_the_server_is_restarted():
     with Certificates() as c, Directory() as d, TlsServer(c, '--appendonly', 'yes', '--appendfsync', 'always') as r, \
             Relay(d, r.url('?stream=strobe&window=0')) as relay:
         sent = 0
@@ -88,7 +88,7 @@ def a_server_that_is_restarted_costs_a_relay_nothing():
 
 
 @test
-def large_entries_go_to_the_server():
+def large_entries_are_forwarded_over_tls():
     with Certificates() as c, Directory() as d, TlsServer(c) as r, Relay(d, r.url('?stream=strobe&window=1')) as relay:
         for i in range(40):
             relay.send(*[one(f'{"y" * 900}{i}.{k}') for k in range(50)])
@@ -97,7 +97,7 @@ def large_entries_go_to_the_server():
 
 
 @test
-def the_nodes_of_a_cluster_are_asked_by_tls():
+def the_nodes_of_a_cluster_are_connected_over_tls():
     with Certificates() as c, Directory() as d, TlsCluster(c) as cluster:
         keys, ca = 8, f'&ca-file={c.path("ca.pem")}'
         home = f'rediss://127.0.0.1:{cluster.nodes[0].tls_port}/?stream=strobe&keys={keys}'
@@ -135,7 +135,7 @@ def works(url):
 
 
 @test
-def a_certificate_has_to_be_trusted_valid_and_of_this_host():
+def a_server_certificate_must_be_trusted_valid_and_issued_for_the_host():
     with Certificates() as c:
         with TlsServer(c) as r:
             says(r.url(ca='stranger'), f"no authority in '{c.path('stranger.pem')}' (ca-file=) has signed it")
@@ -153,7 +153,7 @@ def a_certificate_has_to_be_trusted_valid_and_of_this_host():
 
 
 @test
-def a_server_may_want_a_certificate_of_the_client():
+def client_certificates_are_supported():
     with Certificates() as c:
         with TlsServer(c, clients='yes') as r:
             says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
@@ -173,14 +173,14 @@ def a_server_may_want_a_certificate_of_the_client():
 
 
 @test
-def one_side_alone_with_tls_is_said():
+def tls_on_one_side_only_is_reported():
     with Certificates() as c, TlsServer(c) as r:
         says(f'redis://127.0.0.1:{r.tls_port}/?', 'does it require TLS (rediss://)?')
         says(r.url().replace(str(r.tls_port), str(r.port)), 'TLS on this port')
 
 
 @test
-def a_certificate_that_is_renewed_is_read_again():
+def a_renewed_ca_file_is_reloaded():
     with Certificates() as c, TlsServer(c) as r, Directory() as d:
         shutil.copy(c.path('stranger.pem'), c.path('new.pem'))
         with Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
@@ -193,7 +193,7 @@ def a_certificate_that_is_renewed_is_read_again():
 
 
 @test
-def arc_lamps_file_says_ssl():
+def ssl_in_the_arc_lamp_configuration_enables_tls():
     with Certificates() as c, TlsServer(c) as r, Directory() as directory:
         write(f'{directory}/a.yaml', f'''
 base_path: {directory}/logs
@@ -208,7 +208,7 @@ logs: [{{period: hourly, format: "%Y-%m-%d_%H", retain: 2}}]
 
 
 @test
-def no_password_reaches_a_server_that_is_not_verified():
+def no_password_is_sent_to_an_unverified_server():
     with Certificates() as c, TlsServer(c, certificate='elsewhere', password='secret') as r:
         with Directory() as directory, Relay(directory, r.url('?stream=s&window=0', login=':wrong@')) as relay:
             relay.send(one('a'))

@@ -46,7 +46,7 @@ def url(redis, rest='stream=strobe&window=1'):
 
 
 @test
-def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
+def samples_are_forwarded_merged_by_series_and_time_bucket():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis, 'stream=strobe&window=2&host=web7')) as relay:
         check(relay.figure('up') == 1, 'nothing is wrong before there is anything to forward')
         end = time.time_ns() - 3 * BUCKET
@@ -70,7 +70,7 @@ def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
 
 
 @test
-def a_run_travels_as_it_is():
+def a_run_is_forwarded_unchanged():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
         run = wire.run_message([(0, 'main()', 1, 1000, 0), (1, 'f', 2, 500, 0)], {'id': 'r1', 'source': 'web'})
         relay.send(run)
@@ -80,7 +80,7 @@ def a_run_travels_as_it_is():
 
 
 @test
-def an_entry_that_the_broker_never_takes_is_dropped_and_counted():
+def an_entry_that_the_broker_always_rejects_is_dropped_and_counted():
     with Directory() as d, RedisServer('--proto-max-bulk-len', '1mb') as redis, Relay(d, url(redis)) as relay:
         calls = [(0, 'main()', 1, 1000, 0)] + [(1, random.randbytes(30000).hex(), 1, 1, 0) for _ in range(60)]
         relay.send()
@@ -92,7 +92,7 @@ def an_entry_that_the_broker_never_takes_is_dropped_and_counted():
 
 
 @test
-def what_came_while_the_broker_was_down_arrives_in_order_and_once():
+def entries_queued_during_a_broker_outage_are_forwarded_once_and_in_order():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis)).start()
@@ -121,7 +121,7 @@ def what_came_while_the_broker_was_down_arrives_in_order_and_once():
 
 
 @test
-def a_broker_that_refuses_is_waited_for():
+def entries_wait_while_the_broker_rejects_writes():
     days = [('READONLY', ('REPLICAOF', '127.0.0.1', '1'), ('REPLICAOF', 'NO', 'ONE')),
             ('OOM', ('CONFIG', 'SET', 'maxmemory', '1'), ('CONFIG', 'SET', 'maxmemory', '0')),
             ('NOAUTH', ('CONFIG', 'SET', 'requirepass', 'secret'), ('CONFIG', 'SET', 'requirepass', ''))]
@@ -149,7 +149,7 @@ def a_broker_that_refuses_is_waited_for():
 
 
 @test
-def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
+def the_relay_retries_while_the_broker_loads_a_large_dump():
     with Directory() as d, RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         relay.send(one('before'))
         check(relay.wait_until_forwarded(1), 'the first arrives')
@@ -168,7 +168,7 @@ def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
 
 
 @test
-def a_broker_that_hangs_or_loses_its_data_is_no_reason_to_stop():
+def the_relay_continues_after_the_broker_hangs_or_loses_its_data():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
         relay.send(one('before'))
         check(relay.wait_until_forwarded(1), 'the first arrives')
@@ -227,7 +227,7 @@ class DeafProxy:
 
 
 @test
-def entries_whose_answer_was_lost_are_not_there_twice():
+def entries_whose_reply_was_lost_are_not_duplicated():
     with Directory() as d, RedisServer() as redis:
         proxy = DeafProxy(redis.port)
         with Relay(d, f'redis://127.0.0.1:{proxy.port}/?stream=strobe&window=1') as relay:
@@ -253,7 +253,7 @@ def calls(redis, name):
 
 
 @test
-def the_script_is_sent_only_where_redis_does_not_have_it():
+def the_script_is_sent_only_if_redis_has_not_cached_it():
     with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
             Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         def forwards(count):
@@ -275,7 +275,7 @@ def the_script_is_sent_only_where_redis_does_not_have_it():
 
 
 @test
-def a_replica_that_takes_over_knows_what_its_master_knew():
+def a_promoted_replica_deduplicates_entries_of_its_master():
     with Directory() as d, RedisServer() as master, RedisServer() as replica:
         replica.command('REPLICAOF', '127.0.0.1', master.port)
         check(wait_for(lambda: replica.info('replication')['master_link_status'] == 'up'), 'it follows')
@@ -299,7 +299,7 @@ def a_replica_that_takes_over_knows_what_its_master_knew():
 
 
 @test
-def a_user_without_evalsha_is_sent_the_script_each_time():
+def the_script_is_sent_every_time_for_a_user_without_evalsha():
     with Directory() as d, RedisServer(password='secret', user='relay', rules='~strobe ~{strobe}:seen:* -@all +eval +xadd +get +set '
                                        '+ping +client|setname +xrange +info') as redis, \
             Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
@@ -311,7 +311,7 @@ def a_user_without_evalsha_is_sent_the_script_each_time():
 
 
 @test
-def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
+def a_relay_restored_from_an_old_state_loses_no_new_samples():
     with Directory() as d, RedisServer() as redis:
         relay = Relay(d, url(redis, 'stream=strobe&window=0')).start()
         relay.send(one('before', 10))
@@ -335,7 +335,7 @@ def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
 
 
 @test
-def two_relays_on_copies_of_one_spool_send_what_waits_once_and_all_else():
+def two_relays_on_copies_of_one_spool_forward_queued_entries_once():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         first = Relay(d, url(redis, 'stream=strobe&window=0')).start()
@@ -372,7 +372,7 @@ def replace_entry(path, message):
 
 
 @test
-def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out():
+def a_reused_entry_number_with_different_content_is_not_deduplicated():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis, 'stream=strobe&window=0&host=')).start()
@@ -438,7 +438,7 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
 
 
 @test
-def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_only_relay():
+def relays_to_two_databases_have_separate_spools_and_an_old_spool_goes_to_its_only_relay():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         two = redis.url('2?stream=strobe&window=1')
@@ -470,7 +470,7 @@ def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_o
 
 
 @test
-def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
+def a_relay_killed_at_random_neither_loses_nor_duplicates_durable_samples():
     random.seed(5)
     with Directory() as d, RedisServer() as redis:
         relay, durable, number = Relay(d, url(redis)), [], 0
@@ -499,7 +499,7 @@ def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
 
 
 @test
-def beyond_its_cap_the_oldest_go_and_are_counted():
+def a_spool_over_its_limit_drops_and_counts_the_oldest_entries():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis, 'stream=strobe&window=0&spool=1M')).start()
@@ -554,7 +554,7 @@ def spread_over(cluster, directory, url):
 
 
 @test
-def hosts_are_spread_too_where_the_cluster_is_behind_a_unix_socket_and_its_nodes_do_not_say_on_which_host_they_are():
+def hosts_are_spread_over_a_cluster_behind_a_unix_socket_whose_nodes_announce_no_host():
     with Directory() as d:
         cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
         path = f'{d}/redis.sock'
@@ -564,7 +564,7 @@ def hosts_are_spread_too_where_the_cluster_is_behind_a_unix_socket_and_its_nodes
 
 
 @test
-def a_cluster_has_the_stream_of_each_host_on_one_key():
+def a_cluster_keeps_the_stream_of_each_host_under_one_key():
     with Directory() as d, RedisCluster() as cluster:
         keys = spread_over(cluster, d, cluster.url())
 
@@ -628,7 +628,7 @@ class Center:
 
 
 @test
-def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
+def relay_and_collector_wait_while_the_broker_is_loading_its_data():
     with RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Directory() as d:
         redis.restart_loading()
         with Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
@@ -644,7 +644,7 @@ def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
 
 
 @test
-def from_host_to_store_each_sample_counts_once_whoever_is_killed():
+def each_sample_is_stored_once_whichever_process_is_killed():
     random.seed(3)
     with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
             Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:

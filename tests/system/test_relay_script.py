@@ -67,7 +67,7 @@ def relay(*options, **more):
 
 
 @test
-def entries_that_come_again_are_known():
+def repeated_entries_are_deduplicated():
     with relay() as r:
         check(r.add(1, 2, 3) == 'aaa', 'they are added')
         check(r.add(1, 2, 3, 4) == 'kkka', 'what is there is left out')
@@ -76,7 +76,7 @@ def entries_that_come_again_are_known():
 
 
 @test
-def an_entry_with_the_number_of_another_is_added_and_said_to_be_renumbered():
+def an_entry_with_the_number_of_another_is_added_and_reported_as_renumbered():
     with relay() as r:
         r.add(*range(1, 11))
         check(r.add(4, 5, life=1) == 'rr', 'another content')
@@ -87,7 +87,7 @@ def an_entry_with_the_number_of_another_is_added_and_said_to_be_renumbered():
 
 
 @test
-def of_a_thousand_entries_the_last_ones_are_known_and_the_record_stays_small():
+def the_record_keeps_the_latest_entries_and_stays_small():
     random.seed(7)
     with relay() as r:
         n = most = 0
@@ -104,7 +104,7 @@ def of_a_thousand_entries_the_last_ones_are_known_and_the_record_stays_small():
 
 
 @test
-def records_of_earlier_versions_are_understood_and_so_are_its_own_by_them():
+def records_are_compatible_with_earlier_versions_in_both_directions():
     random.seed(3)
     with relay() as new, Relay(new.redis, EARLIER) as old:
         n = 0
@@ -122,7 +122,7 @@ def records_of_earlier_versions_are_understood_and_so_are_its_own_by_them():
 
 
 @test
-def an_entry_costs_little_more_than_itself_in_the_append_only_file():
+def an_entry_adds_little_overhead_to_the_append_only_file():
     with relay('--appendonly', 'yes', '--auto-aof-rewrite-percentage', '0') as r:
         def written():
             return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(r.redis.directory)
@@ -151,7 +151,7 @@ def the_record_expires_a_month_after_the_last_entry_or_a_day_less():
 
 
 @test
-def entries_before_one_that_the_stream_refuses_are_not_forgotten():
+def entries_added_before_a_rejected_one_are_remembered():
     with relay() as r:
         r.add(1)
         r.redis.command('XSETID', 'strobe', '18446744073709551615-18446744073709551613')
@@ -164,7 +164,7 @@ def entries_before_one_that_the_stream_refuses_are_not_forgotten():
 
 
 @test
-def a_user_with_the_permissions_of_an_earlier_version_adds_each_once_as_well():
+def a_user_with_the_permissions_of_an_earlier_version_adds_each_entry_once():
     with RedisServer() as redis:
         for name, more in (('earlier', ()), ('partly', ('+ttl',))):
             redis.command('ACL', 'SETUSER', name, 'on', '>secret', '~strobe', '~{strobe}:seen:*', '-@all', '+auth', '+eval', '+xadd', '+get', '+set', *more)

@@ -90,7 +90,7 @@ def publish(line):
 
 
 @test
-def the_client_of_arc_lamp_publishes_without_a_redis():
+def the_arc_lamp_client_publishes_without_a_redis():
     with Directory() as directory, Listener(directory) as d:
         out = php(d)
         check(out.startswith('1\n1\npublished\n'), f'each line is answered 1: {out}')
@@ -101,7 +101,7 @@ def the_client_of_arc_lamp_publishes_without_a_redis():
 
 
 @test
-def while_the_daemon_is_stopped_a_client_waits_no_longer_than_its_own_timeout_and_nothing_is_lost():
+def a_suspended_daemon_delays_a_client_only_until_its_timeout_and_loses_no_lines():
     with Directory() as directory, Listener(directory) as d:
         d.process.send_signal(signal.SIGSTOP)
         try:
@@ -116,7 +116,7 @@ def while_the_daemon_is_stopped_a_client_waits_no_longer_than_its_own_timeout_an
 
 
 @test
-def without_a_daemon_the_client_is_told_at_once():
+def without_a_daemon_the_client_fails_immediately():
     with Directory() as directory:
         with Listener(directory) as d:
             check(d.stop() == 0, 'SIGTERM ends with 0')
@@ -125,7 +125,7 @@ def without_a_daemon_the_client_is_told_at_once():
 
 
 @test
-def redis_cli_finds_what_it_expects():
+def redis_cli_works_with_the_listener():
     with Directory() as directory, Listener(directory) as d:
         check(cli(d, 'ping') == 'PONG', 'PING')
         check(cli(d, '-3', 'ping') == 'PONG', 'PING after HELLO 3')
@@ -140,7 +140,7 @@ def redis_cli_finds_what_it_expects():
 
 
 @test
-def a_password_is_asked_for_and_never_shown():
+def a_password_is_required_and_never_logged():
     with Directory() as directory:
         with open(f'{directory}/password', 'w', encoding='utf-8') as f:
             f.write('geheim\n')
@@ -154,7 +154,7 @@ def a_password_is_asked_for_and_never_shown():
 
 
 @test
-def beyond_this_machine_nobody_is_served_without_a_password():
+def a_listener_beyond_localhost_requires_a_password():
     with Directory() as directory:
         d = Daemon(directory, '--from', 'resp://0.0.0.0:0')
         try:
@@ -169,7 +169,7 @@ def beyond_this_machine_nobody_is_served_without_a_password():
 
 
 @test
-def a_browser_is_hung_up_on_and_named_once():
+def an_http_client_is_disconnected_and_logged_once():
     need('curl')
     with Directory() as directory, Listener(directory) as d:
         for _ in range(3):
@@ -181,7 +181,7 @@ def a_browser_is_hung_up_on_and_named_once():
 
 
 @test
-def redis_benchmark_is_served():
+def redis_benchmark_works_with_the_listener():
     need('redis-benchmark')
     with Directory() as directory, Listener(directory) as d:
         r = subprocess.run(['redis-benchmark', '-p', str(d.port), '-n', '50000', '-c', '50', '-P', '16', '-q', 'publish', 'excimer',
@@ -191,7 +191,7 @@ def redis_benchmark_is_served():
 
 
 @test
-def ten_thousand_connections_at_once_each_get_their_answer():
+def ten_thousand_concurrent_connections_all_get_replies():
     count = 10000
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * count:
@@ -216,7 +216,7 @@ def ten_thousand_connections_at_once_each_get_their_answer():
 
 
 @test
-def what_was_answered_before_the_end_is_stored():
+def messages_acknowledged_before_shutdown_are_stored():
     answered = []
 
     def send(port):
@@ -251,7 +251,7 @@ def what_was_answered_before_the_end_is_stored():
 
 
 @test
-def what_is_stored_is_what_was_published_over_several_batches():
+def published_samples_are_stored_exactly_across_several_batches():
     random.seed(5)
     stacks = [';'.join(['/srv/w/%s.php' % random.choice(['index', 'api', 'load'])] +
                        [f'f{random.randrange(20)}' for _ in range(random.randrange(1, 12))]) for _ in range(400)]
@@ -279,7 +279,7 @@ def what_is_stored_is_what_was_published_over_several_batches():
 
 
 @test
-def half_commands_and_silence_hold_nobody_else_up():
+def incomplete_commands_and_idle_connections_do_not_block_other_clients():
     with Directory() as directory, Listener(directory, '?idle=1') as d:
         slow = [socket.create_connection(('127.0.0.1', d.port), 20) for _ in range(200)]
         for i, c in enumerate(slow):
@@ -291,7 +291,7 @@ def half_commands_and_silence_hold_nobody_else_up():
 
 
 @test
-def memory_stays_flat_whatever_comes():
+def memory_use_stays_flat_under_arbitrary_input():
     need('redis-benchmark')
     seconds = float(os.environ.get('STROBE_SOAK_SECONDS', '3'))
     with Directory() as directory, Listener(directory) as d:

@@ -85,7 +85,7 @@ def samples(directory, store):
 
 
 @test
-def lines_of_syslog_arrive_by_a_file_that_is_rotated():
+def syslog_lines_arrive_through_a_rotated_file():
     with Directory() as directory:
         log, store = f'{directory}/strobe.folded', f'{directory}/store'
         places = {'/var/log/strobe.folded': log, 'fileGroup="strobe"': 'fileGroup="adm"'}
@@ -110,7 +110,7 @@ def lines_of_syslog_arrive_by_a_file_that_is_rotated():
 
 
 @test
-def lines_of_syslog_arrive_by_a_pipe_also_when_the_collector_is_started_again():
+def syslog_lines_arrive_through_a_pipe_across_restarts_of_the_collector():
     with Directory() as directory:
         store = f'{directory}/store'
         places = {'/usr/bin/strobe': STROBE, '/var/lib/strobe-syslog': store, '/var/log/strobe-syslog.log': f'{directory}/words'}

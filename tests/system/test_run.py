@@ -52,7 +52,7 @@ class Place:
 
 
 @test
-def a_script_is_profiled_and_its_output_untouched():
+def a_script_is_profiled_without_changing_its_output():
     with Place() as p:
         script = p.script(BUSY + 'function outer() { busy(0.5); } outer(); echo "to stdout\n"; '
                           'fwrite(STDERR, "to stderr\n"); echo fgets(STDIN);')
@@ -70,7 +70,7 @@ def a_script_is_profiled_and_its_output_untouched():
 
 
 @test
-def the_exit_code_is_the_commands():
+def the_exit_code_is_that_of_the_command():
     with Place() as p:
         for code in (0, 1, 42, 255):
             r = p.run('php', '-r', f'exit({code});', options=['-q'])
@@ -86,7 +86,7 @@ def has(extension):
 
 
 @test
-def own_failures_are_125_to_127():
+def failures_of_strobe_itself_exit_with_125_to_127():
     with Place() as p:
         r = p.run('no-such-command-anywhere')
         check(r.returncode == 127 and "'no-such-command-anywhere'" in r.stderr,
@@ -108,7 +108,7 @@ def own_failures_are_125_to_127():
 
 
 @test
-def an_unwritable_output_is_said_before_the_command_runs():
+def an_unwritable_output_is_reported_before_the_command_runs():
     if os.geteuid() == 0:
         place = '/proc'                     # even root cannot make files there
     with Place() as p:
@@ -122,7 +122,7 @@ def an_unwritable_output_is_said_before_the_command_runs():
 
 
 @test
-def children_of_the_command_are_profiled_too():
+def child_processes_of_the_command_are_profiled():
     with Place() as p:
         child = p.script(BUSY + 'function in_child() { busy(0.3); } in_child();', name='child.php')
         parent = p.script(BUSY + f'function in_parent() {{ busy(0.3); }} in_parent(); '
@@ -136,7 +136,7 @@ def children_of_the_command_are_profiled_too():
 
 
 @test
-def a_script_with_a_first_line_needs_no_php_in_the_command():
+def a_script_with_a_shebang_line_needs_no_php_in_the_command():
     with Place() as p:
         p.script('#!/usr/bin/env php\n' + BUSY + 'busy(0.3);', name='tool', mode=0o755)
         r = p.run('./tool')
@@ -144,7 +144,7 @@ def a_script_with_a_first_line_needs_no_php_in_the_command():
 
 
 @test
-def signals_reach_the_command_and_strobe_outlives_it():
+def signals_are_forwarded_to_the_command_and_strobe_outlives_it():
     with Place() as p:
         ready = f'{p.path}/ready'
         script = p.script('#!/bin/sh\ntrap "exit 7" TERM\ntrap "exit 8" HUP\ntrap "exit 9" INT\n'
@@ -159,7 +159,7 @@ def signals_reach_the_command_and_strobe_outlives_it():
 
 
 @test
-def control_c_of_a_terminal_reaches_the_command_once():
+def ctrl_c_in_a_terminal_reaches_the_command_once():
     with Place() as p:
         ready, count = f'{p.path}/ready', f'{p.path}/count'
         p.script(f'<?php pcntl_async_signals(true); $n = 0;\n'
@@ -186,7 +186,7 @@ def control_c_of_a_terminal_reaches_the_command_once():
 
 
 @test
-def nothing_sampled_has_its_reason():
+def the_reason_for_an_empty_profile_is_reported():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.3);')
         r = p.run('php', '-n', script)
@@ -206,7 +206,7 @@ def nothing_sampled_has_its_reason():
 
 
 @test
-def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
+def a_run_without_samples_does_not_overwrite_an_earlier_profile():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.2);')
         for output in 'profile.strobe', 'a.folded', 'a.svg', 'a.html':
@@ -224,7 +224,7 @@ def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
 
 
 @test
-def the_output_is_a_picture_or_folded_stacks_by_its_name():
+def the_output_format_follows_the_file_name():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.3);')
         r = p.run('php', script, options=['-o', 'x.svg', '-q'])
@@ -239,7 +239,7 @@ def the_output_is_a_picture_or_folded_stacks_by_its_name():
 
 
 @test
-def an_extension_for_another_php_is_refused_with_a_way_out():
+def an_extension_built_for_another_php_is_rejected_with_a_remedy():
     with Place() as p:
         with open(EXTENSION, 'rb') as f:
             data = f.read()
@@ -257,7 +257,7 @@ def an_extension_for_another_php_is_refused_with_a_way_out():
 
 
 @test
-def without_php_there_is_a_sentence():
+def a_missing_php_is_reported():
     with Place() as p:
         os.mkdir(f'{p.path}/bin')
         os.symlink('/bin/sleep', f'{p.path}/bin/sleep')
@@ -266,7 +266,7 @@ def without_php_there_is_a_sentence():
 
 
 @test
-def an_extension_that_is_loaded_already_is_not_loaded_twice():
+def an_extension_that_is_already_loaded_is_not_loaded_twice():
     with Place() as p:
         os.mkdir(f'{p.path}/conf.d')
         with open(f'{p.path}/conf.d/strobe.ini', 'w') as f:
@@ -278,7 +278,7 @@ def an_extension_that_is_loaded_already_is_not_loaded_twice():
 
 
 @test
-def a_background_child_does_not_keep_strobe_waiting():
+def strobe_does_not_wait_for_a_background_child():
     with Place() as p:
         with open(f'{p.path}/out', 'w+') as out:
             command = p.command('sh', '-c', 'php -r "sleep(60);" & echo $!', options=['-q'])
@@ -328,7 +328,7 @@ def sum_of(lines, name):
 
 
 @test
-def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
+def a_command_terminated_by_a_signal_loses_at_most_the_last_second():
     with Place() as p:
         loop = p.script(BUSY + FIRST + ' function then() { for ($i = 0; $i < 100; $i++) usleep(10000); }\n'
                         f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
@@ -350,7 +350,7 @@ WAITS = {
 
 
 @test
-def a_command_that_is_ended_in_a_call_that_waits_keeps_all_but_the_last_second_of_it():
+def a_command_terminated_in_a_blocking_call_loses_at_most_its_last_second():
     with Place() as p:
         for call, code in WAITS.items():
             script = p.script(f'<?php {FIRST} function waits() {{ {code} }}\n'
@@ -385,7 +385,7 @@ WAYS = {
 
 
 @test
-def nine_tenths_of_a_second_leave_something_whatever_runs():
+def nine_tenths_of_a_second_yield_samples_in_any_code():
     with Place() as p:
         cases = [(what, 'plain') for what in SHORT] + [('a loop', 'JIT'), ('sleep()', 'JIT'), ('calls', 'opcache')]
         if os.environ.get('STROBE_TEST_IN_FULL'):
@@ -398,7 +398,7 @@ def nine_tenths_of_a_second_leave_something_whatever_runs():
 
 
 @test
-def php_has_no_more_signal_handlers_than_without_strobe():
+def strobe_adds_no_signal_handlers_to_php():
     with Place() as p:
         # 32 and 33 are the C library's, in a process that has threads.
         code = ('usleep(300000); preg_match("/SigCgt:\\s*(\\w+)/", file_get_contents("/proc/self/status"), $m);'
@@ -411,7 +411,7 @@ def php_has_no_more_signal_handlers_than_without_strobe():
 
 
 @test
-def a_call_that_returns_is_counted_once():
+def a_blocking_call_that_returns_is_counted_once():
     with Place() as p:
         script = p.script('<?php $t = hrtime(true); function waits() { usleep(1200000); } waits(); echo hrtime(true) - $t;')
         for options, unit in ([], 100), (['--trace'], 1e9):
@@ -423,7 +423,7 @@ def a_call_that_returns_is_counted_once():
 
 
 @test
-def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
+def a_command_killed_before_it_sent_any_data_is_reported_as_killed():
     with Place() as p:
         script = p.script(f'<?php touch("{p.path}/ready"); posix_kill(getmypid(), SIGSTOP);')
         if not has('posix'):
@@ -435,7 +435,7 @@ def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
 
 
 @test
-def a_command_that_is_killed_under_the_jit_says_that_this_is_the_cause():
+def the_jit_is_named_as_the_cause_if_a_killed_command_left_no_samples():
     jit = ['-d', 'opcache.jit_buffer_size=32M', '-dopcache.jit=tracing']
     with Place() as p:
         for settings, blamed in (jit, True), (['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=0'], False), ([*jit, '-d', 'strobe.instrument=1'], False):
@@ -485,7 +485,7 @@ def spans_of_chrome(text):
 
 
 @test
-def a_flame_chart_is_the_order_that_the_program_logs_itself():
+def a_flame_chart_matches_the_order_logged_by_the_program():
     with Place() as p:
         r = p.run('php', p.script(CHART), options=['--trace', '--flame-chart'])
         check(r.returncode == 0 and '1 trace ' in r.stderr and 'flame chart' not in r.stderr, r.stderr)
@@ -513,7 +513,7 @@ def a_flame_chart_is_the_order_that_the_program_logs_itself():
 
 
 @test
-def the_flame_chart_of_several_processes_is_that_of_the_first():
+def the_flame_chart_of_several_processes_shows_the_first_one():
     with Place() as p:
         script = p.script('<?php function in_parent() { usleep(1000); } function in_child() { usleep(1000); }\n'
                           'in_parent(); if (!($pid = pcntl_fork())) { in_child(); exit(0); } pcntl_waitpid($pid, $status); in_parent();')
@@ -527,7 +527,7 @@ def the_flame_chart_of_several_processes_is_that_of_the_first():
 
 
 @test
-def a_flame_chart_is_limited_and_says_so_and_survives_kill():
+def a_flame_chart_reports_its_limit_and_survives_sigkill():
     with Place() as p:
         script = p.script('<?php function f() { } for ($i = 0; $i < 3000; $i++) f(); usleep(1500000); posix_kill(getmypid(), 9);')
         r = p.run('php', '-d', 'strobe.trace_chart_calls=2000', script, options=['--trace', '--flame-chart'])
@@ -540,7 +540,7 @@ def a_flame_chart_is_limited_and_says_so_and_survives_kill():
 
 
 @test
-def a_traced_request_brings_its_flame_chart_to_the_daemon():
+def a_traced_request_sends_its_flame_chart_to_the_daemon():
     with Directory() as d:
         daemon = Daemon(d).start()
         try:

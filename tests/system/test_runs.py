@@ -49,7 +49,7 @@ def labels(id, **more):
 
 
 @test
-def a_run_that_php_sends_is_stored_listed_fetched_and_drawn():
+def a_run_sent_by_php_is_stored_listed_fetched_and_rendered():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         s.send(message({('main', 'work'): 3}))
@@ -81,7 +81,7 @@ def a_run_that_php_sends_is_stored_listed_fetched_and_drawn():
 
 
 @test
-def the_same_run_again_is_known_and_another_one_of_its_name_is_dropped_and_counted():
+def a_repeated_run_is_deduplicated_and_a_conflicting_one_is_dropped_and_counted():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         first = run_message(CALLS, labels('r1'))
@@ -105,7 +105,7 @@ def the_same_run_again_is_known_and_another_one_of_its_name_is_dropped_and_count
 
 
 @test
-def a_trace_whose_process_is_killed_is_counted_as_lost():
+def the_trace_of_a_killed_process_is_counted_as_dropped():
     if not os.path.exists(EXTENSION):
         raise Skip(f'{EXTENSION} is not built')
     with Directory() as directory, Daemon(directory) as d:
@@ -131,7 +131,7 @@ def a_trace_whose_process_is_killed_is_counted_as_lost():
 
 
 @test
-def kill_9_keeps_the_runs_that_were_committed():
+def committed_runs_survive_sigkill():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -149,7 +149,7 @@ def kill_9_keeps_the_runs_that_were_committed():
 
 
 @test
-def the_end_stores_what_was_sent_a_moment_before():
+def runs_sent_just_before_shutdown_are_stored():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -162,7 +162,7 @@ def the_end_stores_what_was_sent_a_moment_before():
 
 
 @test
-def a_run_two_hundred_thousand_calls_deep_goes_all_the_way():
+def a_run_two_hundred_thousand_calls_deep_is_stored_and_rendered():
     deep = [(i, 'down', 1, 1000, 16) for i in range(200_000)]
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
@@ -176,7 +176,7 @@ def a_run_two_hundred_thousand_calls_deep_goes_all_the_way():
 
 
 @test
-def runs_are_posted_in_many_formats_and_refused_with_a_sentence():
+def runs_are_posted_in_many_formats_and_invalid_ones_are_rejected_with_a_message():
     with Directory() as directory, Daemon(directory) as d:
         status, headers, body = ask(d, '/api/v1/runs?source=shop&id=x1&url=/a%3Fb&label.deploy=7', 'POST', XHPROF.encode())
         check(status == 201 and headers['Location'] == '/api/v1/runs/shop/x1', f'{status} {body}')
@@ -206,7 +206,7 @@ def runs_are_posted_in_many_formats_and_refused_with_a_sentence():
 
 
 @test
-def exact_pairs_of_a_posted_run_are_what_every_answer_is_made_of():
+def all_responses_about_a_posted_run_are_computed_from_its_exact_call_pairs():
     """a and b call each other down to usleep, which took all: a tree made of the pairs gave a third to [folded]."""
     with Directory() as directory, Daemon(directory) as d:
         with open(RECURSION, 'rb') as f:
@@ -235,7 +235,7 @@ def exact_pairs_of_a_posted_run_are_what_every_answer_is_made_of():
 
 
 @test
-def bodies_above_the_limit_are_refused_before_and_while_they_come():
+def bodies_over_the_limit_are_rejected_before_and_during_the_upload():
     with Directory() as directory, Daemon(directory) as d:
         host = d.url.removeprefix('http://')
         c = http.client.HTTPConnection(host, timeout=60)
@@ -299,7 +299,7 @@ def post_many(d, body, count):
 
 
 @test
-def parts_of_counts_are_posted_and_shown_as_they_are():
+def fractional_counts_are_stored_and_shown_exactly():
     with Directory() as directory, Daemon(directory) as d:
         status, _, text = ask(d, '/api/v1/runs?source=parts&id=one', 'POST', b'a;b 0.4\na;c 0.4\na;d 0.2\n')
         check(status == 201, f'posted: {status} {text}')
@@ -309,7 +309,7 @@ def parts_of_counts_are_posted_and_shown_as_they_are():
 
 
 @test
-def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
+def slow_uploads_neither_block_http_threads_nor_delay_shutdown():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         s.send(message({('main', 'work'): 3}))
@@ -333,7 +333,7 @@ def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
 
 
 @test
-def removals_that_wait_for_another_writer_take_no_thread_of_http():
+def deletions_that_wait_for_another_writer_block_no_http_threads():
     with Directory() as directory, Daemon(directory) as d:
         for i in range(8):
             check(ask(d, f'/api/v1/runs?source=shop&id={i}', 'POST', b'a;b 1\n')[0] == 201, f'run {i} is posted')
@@ -358,7 +358,7 @@ def figure(d, name):
 
 
 @test
-def uploads_count_against_the_memory_of_queries():
+def uploads_count_against_the_query_memory_limit():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         def stacks(n):
             return gzip.compress(''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode(), 1)
@@ -379,7 +379,7 @@ def sum_of(folded):
 
 
 @test
-def a_run_above_the_memory_of_queries_is_pruned_and_says_so():
+def a_run_over_the_query_memory_limit_is_pruned_with_a_warning():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         many = 300000
         with open(f'{directory}/large.folded', 'w') as f:
@@ -403,7 +403,7 @@ def a_run_above_the_memory_of_queries_is_pruned_and_says_so():
 
 
 @test
-def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_functions():
+def a_pruned_run_with_edges_keeps_the_values_of_its_largest_functions():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         many = 90000
         edges = {'main()': {'ct': 1, 'wt': sum(range(many))}}
@@ -433,7 +433,7 @@ def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_f
 
 
 @test_in_full
-def an_upload_that_takes_too_long_is_refused_with_a_sentence():
+def an_upload_that_takes_too_long_is_rejected_with_a_message():
     with Directory() as directory, Daemon(directory, '--query-memory', '256M') as d:
         threads, answers = post_many(d, slow_profile(), 1)
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') >= 4 << 20), 'the memory of one that is read is counted')
@@ -451,7 +451,7 @@ def an_upload_that_takes_too_long_is_refused_with_a_sentence():
 
 
 @test
-def with_a_token_nothing_is_posted_without_it():
+def posting_and_deleting_require_the_token_if_one_is_configured():
     with Directory() as directory:
         with open(f'{directory}/token', 'w') as f:
             f.write('0123456789abcdef0123456789abcdef\n')
@@ -464,7 +464,7 @@ def with_a_token_nothing_is_posted_without_it():
 
 
 @test
-def import_works_beside_the_daemon_and_without_one():
+def import_works_with_and_without_a_running_daemon():
     with Directory() as directory:
         store = ['--store', f'sqlite:{directory}/state']
         with open(f'{directory}/a.xhprof', 'w') as f:
@@ -494,7 +494,7 @@ def import_works_beside_the_daemon_and_without_one():
 
 
 @test
-def runs_are_removed_by_the_limits_of_serve():
+def runs_are_evicted_by_the_limits_of_serve():
     with Directory() as directory:
         with Daemon(directory) as d:
             s = connect(d.socket)
@@ -547,7 +547,7 @@ def trace(directory, deep, *options):
 
 
 @test
-def run_trace_adds_up_parent_and_children_and_writes_all_columns():
+def run_trace_sums_parent_and_child_processes_and_writes_all_columns():
     if not os.path.exists(EXTENSION):
         raise Skip('the extension is not built')
     with Directory() as directory:
@@ -569,7 +569,7 @@ def run_trace_adds_up_parent_and_children_and_writes_all_columns():
 
 
 @test
-def run_trace_takes_a_stack_of_two_hundred_thousand_calls():
+def run_trace_handles_a_stack_of_two_hundred_thousand_calls():
     if not os.path.exists(EXTENSION):
         raise Skip('the extension is not built')
     with Directory() as directory:
@@ -580,7 +580,7 @@ def run_trace_takes_a_stack_of_two_hundred_thousand_calls():
 
 
 @test
-def an_empty_trace_explains_itself():
+def the_reason_for_an_empty_trace_is_reported():
     if not os.path.exists(EXTENSION):
         raise Skip('the extension is not built')
     with Directory() as directory:

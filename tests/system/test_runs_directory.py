@@ -40,7 +40,7 @@ def watching(directory, *more, environment=None):
 
 
 @test
-def what_is_there_and_what_appears_is_imported_with_the_id_and_source_of_its_name():
+def existing_and_new_files_are_imported_with_the_id_and_source_in_their_names():
     with Directory() as directory:
         os.makedirs(f'{directory}/out')
         for name in ('cart.xhprof', 'recursion.xhprof'):
@@ -88,7 +88,7 @@ foreach (['shop', 'blog'] as $source) {
 
 
 @test
-def what_a_real_tideways_xhprof_saves_becomes_runs_with_its_totals():
+def files_saved_by_tideways_xhprof_are_imported_as_runs_with_the_same_totals():
     sys.path.insert(0, os.path.join(ROOT, 'bench'))
     import peers
     extension = peers.peer('tideways_xhprof')
@@ -114,7 +114,7 @@ def what_a_real_tideways_xhprof_saves_becomes_runs_with_its_totals():
 
 
 @test
-def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted():
+def a_file_is_imported_once_across_restarts_and_after_its_run_was_deleted():
     with Directory() as directory:
         with watching(directory) as d:
             for i in range(3):
@@ -141,7 +141,7 @@ def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted()
 
 
 @test
-def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
+def a_directory_spelled_differently_or_reached_through_a_link_is_the_same_source():
     with Directory() as directory:
         out, config = f'{directory}/out', f'{directory}/c.yaml'
         os.makedirs(out)
@@ -179,7 +179,7 @@ def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
 
 
 @test
-def a_link_that_leads_elsewhere_later_has_the_list_of_each_directory():
+def a_retargeted_link_uses_the_import_list_of_each_directory():
     with Directory() as directory:
         for name in 'a', 'b':
             os.makedirs(f'{directory}/{name}')
@@ -203,7 +203,7 @@ def a_link_that_leads_elsewhere_later_has_the_list_of_each_directory():
 
 
 @test
-def a_list_of_imported_files_by_an_older_name_is_still_known():
+def an_import_list_under_an_older_name_is_still_used():
     """Lists were named after the path as it was configured: here that of a link, where the directory was at first."""
     with Directory() as directory:
         with watching(directory) as d:
@@ -224,7 +224,7 @@ def a_list_of_imported_files_by_an_older_name_is_still_known():
 
 
 @test
-def a_file_that_is_still_being_written_waits():
+def a_file_is_imported_only_once_it_is_complete():
     with Directory() as directory, watching(directory) as d:
         text = array(500, 5000)
         with open(f'{directory}/out/1.s.xhprof', 'w') as f:
@@ -241,7 +241,7 @@ def a_file_that_is_still_being_written_waits():
 
 
 @test
-def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
+def invalid_run_files_are_rejected_once_logged_and_counted():
     with Directory() as directory:
         os.makedirs(f'{directory}/out')
         secret = f'{directory}/secret'
@@ -289,7 +289,7 @@ def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
 
 
 @test
-def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
+def a_directory_may_appear_later_disappear_or_be_replaced():
     with Directory() as directory, Daemon(directory, '--from', f'runs:{directory}/out') as d:
         check(wait_for(lambda: source(d)['state'].startswith('waiting for the directory')), source(d)['state'])
         os.makedirs(f'{directory}/out')
@@ -312,7 +312,7 @@ def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
 
 
 @test
-def without_inotify_files_are_found_by_looking():
+def without_inotify_files_are_found_by_scanning():
     with Directory() as directory:
         d = watching(directory)
         d.command = ['unshare', '--user', '--map-root-user', 'sh', '-c',
@@ -328,7 +328,7 @@ def without_inotify_files_are_found_by_looking():
 
 
 @test
-def more_files_than_the_queue_holds_are_imported_while_more_come():
+def more_files_than_the_queue_holds_are_imported_while_others_arrive():
     """So that a look has to wait for room. In suite long there are more than a thousand, for which no variable is needed."""
     if os.environ.get('STROBE_TEST_IN_FULL'):
         first, queue = 1050, {}

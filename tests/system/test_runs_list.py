@@ -42,7 +42,7 @@ def some_runs(d):
 
 
 @test
-def totals_are_those_of_strobe_report_for_real_files():
+def totals_match_strobe_report_for_real_files():
     """Compares each column of the file with sums computed by another program from the file itself."""
     files = sorted(glob.glob(DATA + '/*.xhprof') + [DATA + '/cart.json'])
     with Directory() as directory, Daemon(directory) as d:
@@ -112,7 +112,7 @@ def runs_are_filtered_by_source_id_time_url_labels_and_text():
 
 
 @test
-def a_long_list_has_pages_that_go_on_in_any_order():
+def a_long_list_is_paginated_in_every_sort_order():
     with Directory() as directory, Daemon(directory) as d:
         for i in range(25):
             post(d, f'source=s&id=r{i}&url=/p/{i % 3}', 1000 + i * 7 % 25)
@@ -128,7 +128,7 @@ def a_long_list_has_pages_that_go_on_in_any_order():
 
 
 @test
-def what_is_ticked_is_compared_or_aggregated():
+def selected_runs_are_compared_or_aggregated():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         page = d.get('/runs?source=shop')
@@ -174,7 +174,7 @@ def delete(d, token, *runs, **more):
 
 
 @test
-def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
+def files_uploaded_through_a_form_without_scripts_keep_their_names():
     with Directory() as directory, Daemon(directory) as d:
         status, headers, _ = form(d, [('5f1a.shop.xhprof', xhprof(500))])
         check(status == 303 and headers['Location'] == '/runs/shop/5f1a', f'{status} {headers["Location"]}')
@@ -206,7 +206,7 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
 
 
 @test
-def runs_are_deleted_by_a_form_that_asks_once_more():
+def runs_are_deleted_by_a_form_after_confirmation():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         token = form_token(d)
@@ -226,7 +226,7 @@ def runs_are_deleted_by_a_form_that_asks_once_more():
 
 
 @test
-def no_form_changes_anything_without_the_token_of_this_start_and_the_role():
+def forms_require_the_csrf_token_of_the_running_daemon_and_the_write_role():
     with Directory() as directory:
         with open(f'{directory}/write', 'w') as f:
             f.write('0123456789abcdef-write')

@@ -34,7 +34,7 @@ def by_function(profile):
 
 
 @test
-def what_strobe_run_writes_has_lines_with_their_shares():
+def profiles_of_strobe_run_attribute_shares_to_executed_lines():
     need_extension()
     with Directory() as d:
         script = write_script(d)
@@ -51,7 +51,7 @@ def what_strobe_run_writes_has_lines_with_their_shares():
 
 
 @test
-def functions_are_the_same_with_lines_and_without():
+def functions_have_the_same_values_with_and_without_lines():
     need_extension()
     with Directory() as d:
         script = write_script(d)
@@ -84,7 +84,7 @@ def check_daemon(daemon, script, directory):
 
 
 @test
-def the_daemon_stores_the_lines_of_what_php_sends():
+def the_daemon_stores_executed_lines_sent_by_php():
     need_extension()
     with Directory() as d, Daemon(d) as daemon:
         script = write_script(d)
@@ -94,7 +94,7 @@ def the_daemon_stores_the_lines_of_what_php_sends():
 
 
 @test
-def a_relay_hands_lines_on():
+def a_relay_forwards_executed_lines():
     need_extension()
     with Directory() as d, RedisServer() as redis:
         script = write_script(d)

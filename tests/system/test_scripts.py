@@ -47,22 +47,22 @@ def phps_with(awk):
 
 
 @test
-def phps_are_found_with_mawk():
+def php_installations_are_found_with_mawk():
     phps_with('mawk')
 
 
 @test
-def phps_are_found_with_gawk():
+def php_installations_are_found_with_gawk():
     phps_with('gawk')
 
 
 @test
-def phps_are_found_with_busybox():
+def php_installations_are_found_with_busybox():
     phps_with('busybox')
 
 
 @test
-def a_build_without_a_php_says_so_and_fails():
+def a_build_without_php_fails_with_a_message():
     with tempfile.TemporaryDirectory() as directory:
         env = tools(directory, without=['php'])
         env.pop('PHP_CONFIG', None)
@@ -77,7 +77,7 @@ def a_build_without_a_php_says_so_and_fails():
 
 
 @test
-def a_php_whose_extension_cannot_be_built_fails_the_build():
+def the_build_fails_if_the_extension_cannot_be_built_for_a_php():
     with tempfile.TemporaryDirectory() as directory:
         env = tools(directory, without=['php'])
         env.pop('PHP_CONFIG', None)
@@ -101,7 +101,7 @@ def everything_below(directory):
 
 
 @test
-def uninstall_removes_what_install_has_put_there_and_nothing_else():
+def uninstall_removes_the_installed_files_and_nothing_else():
     with tempfile.TemporaryDirectory() as d:
         env = {**os.environ, **options_of_the_tree(), 'DESTDIR': d}
         prefix = env['PREFIX'] or '/usr/local'
@@ -132,7 +132,7 @@ def uninstall_removes_what_install_has_put_there_and_nothing_else():
 
 
 @test
-def an_empty_destination_is_empty_again():
+def uninstall_leaves_an_initially_empty_destination_empty():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
@@ -143,7 +143,7 @@ def an_empty_destination_is_empty_again():
 
 
 @test
-def zsh_reads_the_folder_of_its_completion():
+def zsh_searches_the_directory_of_its_completion():
     if not shutil.which('zsh'):
         raise Skip('zsh is not installed')
     read = subprocess.run(['zsh', '-f', '-c', 'print -l $fpath'], capture_output=True, text=True, check=True).stdout.split('\n')
@@ -156,7 +156,7 @@ def zsh_reads_the_folder_of_its_completion():
 
 
 @test
-def uninstall_refuses_a_list_that_leads_elsewhere():
+def uninstall_rejects_a_file_list_with_paths_outside_the_destination():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         os.makedirs(f'{d}/etc')
@@ -171,7 +171,7 @@ def uninstall_refuses_a_list_that_leads_elsewhere():
 
 
 @test
-def shellcheck_has_nothing_to_say():
+def shellcheck_reports_no_problems():
     if not shutil.which('shellcheck'):
         raise Skip('shellcheck is not installed')
     scripts = [f'{ROOT}/.ci/run', f'{ROOT}/web/build.sh']

@@ -13,7 +13,7 @@ from wire import connect, message
 
 
 @test
-def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
+def sighup_adds_and_removes_sources_and_sinks_without_loss():
     with Directory() as directory:
         config, first, second = f'{directory}/c.yaml', f'{directory}/first.log', f'{directory}/second.log'
         a, b = f'{directory}/a', f'{directory}/b'
@@ -57,7 +57,7 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
 
 
 @test
-def from_a_relay_by_a_stream_to_a_center_that_lets_the_stream_go_and_takes_it_again():
+def a_stream_source_removed_and_added_again_by_sighup_loses_no_relayed_samples():
     with Directory() as edge, Directory() as center, RedisServer() as redis:
         url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{center}/c.yaml'
         without = {'from': [f'unix:{center}/s'], 'to': [f'sqlite:{center}/a']}
@@ -130,7 +130,7 @@ class Traffic:
 
 
 @test
-def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double_nothing():
+def two_hundred_random_reloads_under_traffic_neither_lose_nor_duplicate_samples():
     chance = random.Random(17)
     with Directory() as directory, RedisServer() as redis:
         config, port, a = f'{directory}/c.yaml', free_port(), f'sqlite:{directory}/a'

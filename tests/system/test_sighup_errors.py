@@ -10,7 +10,7 @@ from strobe_test import STROBE, Directory, check, main, test, wait_for
 
 
 @test
-def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
+def sighup_reports_changes_of_sources_and_sinks_that_require_a_restart():
     with Directory() as directory:
         config, relay = f'{directory}/c.yaml', 'redis://u:geheim@127.0.0.1:1/?stream=x'
         resp, store, logs = f'resp://127.0.0.1:{free_port()}', f'sqlite:{directory}/a', f'logs:{directory}/logs'
@@ -68,7 +68,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
 
 
 @test
-def hup_refuses_what_the_next_start_would_refuse():
+def sighup_rejects_any_configuration_that_a_start_would_reject():
     with Directory() as directory:
         config, given = f'{directory}/c.yaml', {'from': [f'unix:{directory}/s'], 'to': [f'logs:{directory}/logs'], 'listen': '127.0.0.1:0',
                                                 'store': f'sqlite:{directory}/a'}
@@ -114,7 +114,7 @@ def hup_refuses_what_the_next_start_would_refuse():
 
 
 @test
-def an_address_that_another_program_has_is_refused_by_sighup():
+def sighup_rejects_an_address_in_use_by_another_program():
     with Directory() as directory, socket.create_server(('127.0.0.1', 0)) as other:
         config, taken = f'{directory}/c.yaml', f'127.0.0.1:{other.getsockname()[1]}'
         given = {'from': [f'unix:{directory}/s'], 'store': f'sqlite:{directory}/a', 'listen': '127.0.0.1:0'}
@@ -135,7 +135,7 @@ def an_address_that_another_program_has_is_refused_by_sighup():
 
 
 @test
-def an_error_about_an_item_of_a_list_has_its_line():
+def an_error_about_a_list_item_names_its_line():
     with Directory() as directory:
         config, given = f'{directory}/c.yaml', f'from: [unix:{directory}/s]\nstore: sqlite:{directory}/a\nlisten: 127.0.0.1:0\n'
         write(config, given, 'w')
@@ -149,7 +149,7 @@ def an_error_about_an_item_of_a_list_has_its_line():
 
 
 @test
-def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing():
+def an_error_about_a_source_or_sink_names_file_line_and_url_and_changes_nothing():
     with Directory() as directory:
         config, socket, store = f'{directory}/c.yaml', f'unix:{directory}/s', f'sqlite:{directory}/a'
         secret = f'{directory}/secret'

@@ -56,7 +56,7 @@ def metric(c, line):
 
 
 @test
-def a_dead_sink_that_is_removed_is_drained_in_sight_and_leaves_the_daemon_ready():
+def a_removed_failing_sink_is_shown_as_draining_and_does_not_affect_readiness():
     with Directory() as directory, dead_sinks(1) as (dead,):
         config, log, a = f'{directory}/c.yaml', f'{directory}/x.log', f'sqlite:{directory}/a'
         write(log, 'main;a 3\n' * 10)
@@ -87,7 +87,7 @@ def a_dead_sink_that_is_removed_is_drained_in_sight_and_leaves_the_daemon_ready(
 
 
 @test
-def a_dead_sink_that_is_removed_is_given_up_after_the_deadline_and_its_samples_are_counted():
+def a_removed_failing_sink_is_closed_at_the_drain_deadline_and_its_samples_are_counted():
     with Directory() as directory, dead_sinks(1) as (dead,):
         config, log, a = f'{directory}/c.yaml', f'{directory}/x.log', f'sqlite:{directory}/a'
         write(log, 'main;a 3\n' * 10)
@@ -117,7 +117,7 @@ def a_dead_sink_that_is_removed_is_given_up_after_the_deadline_and_its_samples_a
 
 
 @test
-def samples_that_only_a_removed_sink_was_to_store_go_to_the_remaining_ones():
+def samples_queued_only_for_a_removed_sink_go_to_the_remaining_sinks():
     with Directory() as directory, dead_sinks(1) as (dead,):
         config, log, a = f'{directory}/c.yaml', f'{directory}/x.log', f'sqlite:{directory}/a'
         sources = {'from': [f'file:{log}', f'unix:{directory}/s']}
@@ -140,7 +140,7 @@ def samples_that_only_a_removed_sink_was_to_store_go_to_the_remaining_ones():
 
 
 @test
-def a_kill_while_a_removed_sink_is_drained_counts_nothing_twice():
+def sigkill_while_a_removed_sink_is_drained_duplicates_nothing():
     with Directory() as directory, dead_sinks(1) as (dead,):
         config, first, second = f'{directory}/c.yaml', f'{directory}/x.log', f'{directory}/y.log'
         a, sources = f'sqlite:{directory}/a', {'from': [f'file:{directory}/x.log', f'file:{directory}/y.log']}
@@ -167,7 +167,7 @@ def a_kill_while_a_removed_sink_is_drained_counts_nothing_twice():
 
 
 @test
-def a_removed_sink_that_is_put_back_is_taken_up_with_its_queue_however_often():
+def a_removed_sink_keeps_its_queue_each_time_it_is_added_again():
     with Directory() as directory:
         config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
         both, one = ({'from': [f'unix:{directory}/s'], 'to': sinks} for sinks in ([a, b], [a]))
@@ -208,7 +208,7 @@ def a_removed_sink_that_is_put_back_is_taken_up_with_its_queue_however_often():
 
 
 @test
-def too_many_sinks_with_removed_ones_are_refused_until_these_are_closed():
+def removed_sinks_count_towards_the_limit_of_sinks_until_they_are_closed():
     with Directory() as directory, dead_sinks(8) as dead:
         config, log, a = f'{directory}/c.yaml', f'{directory}/x.log', f'sqlite:{directory}/a'
         write(log, 'main;a 3\n')
@@ -228,7 +228,7 @@ def too_many_sinks_with_removed_ones_are_refused_until_these_are_closed():
 
 
 @test
-def a_sink_that_could_not_be_drained_before_the_end_is_logged():
+def a_sink_that_could_not_be_drained_before_shutdown_is_logged():
     with Directory() as directory:
         config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
         write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a, b]})
@@ -249,7 +249,7 @@ def a_sink_that_could_not_be_drained_before_the_end_is_logged():
 
 
 @test
-def a_relay_that_goes_with_entries_in_its_spool_says_so():
+def a_removed_relay_reports_the_entries_left_in_its_spool():
     with Directory() as directory:
         config, relay = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s&window=1'
         given = {'from': [f'unix:{directory}/s'], 'to': [f'sqlite:{directory}/a', relay]}
@@ -265,7 +265,7 @@ def a_relay_that_goes_with_entries_in_its_spool_says_so():
 
 
 @test
-def a_relay_that_goes_within_its_first_window_says_that_an_entry_waits():
+def a_relay_removed_within_its_first_window_reports_a_queued_entry():
     with Directory() as directory:
         config, relay = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s&window=5m'
         given = {'from': [f'unix:{directory}/s'], 'to': [f'sqlite:{directory}/a', relay]}
@@ -285,7 +285,7 @@ def a_relay_that_goes_within_its_first_window_says_that_an_entry_waits():
 
 
 @test
-def the_stream_of_a_source_as_a_sink_is_refused():
+def a_sink_that_writes_to_the_stream_of_a_source_is_rejected():
     with Directory() as directory:
         config, source = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s'
         sentence = (f'the sink redis://localhost:1/?stream=s&window=1 writes to the stream that the source {source} ({config}:1) reads, '
@@ -305,7 +305,7 @@ def the_stream_of_a_source_as_a_sink_is_refused():
 
 
 @test
-def other_groups_of_trace_logs_hold_after_sighup():
+def changed_trace_log_groups_take_effect_after_sighup():
     with Directory() as directory:
         port = free_port()
         config = arclamp_config(directory, port)

@@ -13,7 +13,7 @@ from wire import connect, message
 
 
 @test
-def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
+def changing_parameters_of_a_stream_or_file_by_sighup_reads_nothing_twice():
     with Directory() as directory, RedisServer() as redis:
         config, log, sent, over = f'{directory}/c.yaml', f'{directory}/x.log', [0, 0], threading.Event()
 
@@ -50,7 +50,7 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
-def a_file_that_was_renamed_is_the_same_source_after_sighup():
+def a_renamed_file_remains_the_same_source_after_sighup():
     for wait, moved in ((0, 'php.log'), (1, 'php.log'), (1, 'sub/php.log')):
         with Directory() as directory:
             config, old, new = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/{moved}'
@@ -72,7 +72,7 @@ def a_file_that_was_renamed_is_the_same_source_after_sighup():
 
 
 @test
-def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
+def a_file_under_another_path_is_the_same_source_after_sighup_restart_and_rotation():
     with Directory() as directory:
         config, log = f'{directory}/c.yaml', f'{directory}/x.log'
         os.symlink(directory, f'{directory}/link')
@@ -156,7 +156,7 @@ def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_thro
 
 
 @test
-def a_socket_in_another_spelling_is_the_same_source():
+def a_socket_path_spelled_differently_is_the_same_source():
     with Directory() as directory:
         config = f'{directory}/c.yaml'
         os.symlink(directory, f'{directory}/link')
@@ -185,7 +185,7 @@ def a_socket_in_another_spelling_is_the_same_source():
 
 
 @test
-def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
+def sighup_rejects_parameters_of_a_socket_instead_of_taking_them_as_part_of_its_path():
     with Directory() as directory:
         config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
         write_config(config, **sinks, **{'from': [f'{directory}/s?label.dc=x']})       # a bare path is what it says
@@ -199,7 +199,7 @@ def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
 
 
 @test
-def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
+def the_collector_exits_if_sighup_removes_the_last_source_after_stdin_reached_eof():
     for text, stored in [('main;a 4\n', 7), ('', 3)]:
         with Directory() as directory:
             config, a, unix = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'unix:{directory}/s'
@@ -219,7 +219,7 @@ def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
 
 
 @test
-def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
+def the_collector_exits_after_stdin_reached_eof_if_the_new_source_cannot_be_opened():
     with Directory() as directory:
         config, a, log = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'{directory}/x.log'
         write_config(config, **{'from': ['-', f'file:{log}'], 'to': [a]})
@@ -243,7 +243,7 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
 
 
 @test
-def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
+def duplicate_sources_of_a_file_stream_or_channel_are_rejected_by_sighup_and_at_startup():
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
         other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
@@ -283,7 +283,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
 
 
 @test
-def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_reads_them_again():
+def a_listener_in_place_of_redis_uses_the_channels_of_the_yaml_and_sighup_reloads_them():
     with Directory() as directory:
         port = free_port()
         config = arclamp_config(directory, port)
@@ -302,7 +302,7 @@ def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_r
 
 
 @test
-def sighup_takes_an_address_over_only_from_a_listener_that_goes():
+def sighup_takes_over_an_address_only_from_a_listener_that_is_removed():
     with Directory() as directory:
         config, port = f'{directory}/c.yaml', free_port()
         unix, resp, other = f'unix:{directory}/s', f'resp://127.0.0.1:{port}', f'resp://localhost:{port}'
@@ -336,7 +336,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
 
 
 @test
-def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
+def changing_the_group_of_a_running_stream_is_rejected_and_the_source_continues():
     with Directory() as directory, RedisServer() as redis:
         config, sent = f'{directory}/c.yaml', 0
         old, new, other = (redis.url(f'?stream=s{more}') for more in ('&group=old', '&group=new&label.n=1', '&label.n=1'))
@@ -387,7 +387,7 @@ def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
 
 
 @test
-def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it():
+def an_unreadable_path_is_reported_with_the_source_that_it_replaces():
     with Directory() as directory:
         config, log, sent = f'{directory}/c.yaml', f'{directory}/app.log', 0
         os.mkdir(f'{directory}/runs')
@@ -425,7 +425,7 @@ def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it()
 
 
 @test
-def a_rotated_file_that_is_configured_by_its_new_name_goes_on_where_it_was():
+def a_rotated_file_configured_by_its_new_name_continues_at_its_offset():
     for wait in (1, 12):                                  # while both files are followed, and after the old one was quiet for 10 s
         with Directory() as directory:
             config, old, new, sent = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/php.log', 0

@@ -60,7 +60,7 @@ def write(path, text):
 
 
 @test
-def lines_of_sampled_traffic_stand_beside_the_source():
+def executed_lines_of_sampled_traffic_are_shown_beside_the_source():
     need_extension()
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         script = write_script(d)
@@ -97,7 +97,7 @@ def lines_of_sampled_traffic_stand_beside_the_source():
 
 
 @test
-def runs_averages_and_comparisons_have_it_too():
+def runs_averages_and_comparisons_show_the_source():
     need_extension()
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         script = write_script(d)
@@ -157,7 +157,7 @@ file_put_contents($out, bytes(1, number(1, 1) . number(2, 2)) . bytes(2, bytes(1
 
 
 @test
-def nothing_outside_of_the_directories_is_shown():
+def files_outside_the_source_directories_are_not_shown():
     with Directory() as d, Daemon(d, '--source-dir', f'{d}/app') as daemon:
         write(f'{d}/secret.php', '<?php // the secret')
         write(f'{d}/app/ok.php', '<?php // shown')
@@ -185,7 +185,7 @@ def nothing_outside_of_the_directories_is_shown():
 
 
 @test
-def what_is_missing_or_has_changed_says_how_to_mend_it():
+def missing_or_modified_source_is_reported_with_a_remedy():
     with Directory() as d, Daemon(d, '--source-dir', f'{d}/app', '--source-dir', f'/srv/release={d}/checkout') as daemon:
         profile = lambda name, path, line: add(d, 'shop', name, speedscope(f'{d}/{name}.speedscope.json', [('work', path, line)]))
         write(f'{d}/app/short.php', '<?php\nwork();\n')
@@ -226,7 +226,7 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
 
 
 @test
-def hostile_names_and_source_are_text():
+def hostile_names_and_source_are_escaped():
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         name = '"><script>alert(1)</script>'
         path = write(f'{d}/<img src=x onerror=alert(1)>/\'".php', '<?php </code><script>alert(1)</script>\r\n\x1b[31m\u202e\xff\tend\n')
@@ -239,7 +239,7 @@ def hostile_names_and_source_are_text():
 
 
 @test
-def directories_come_from_the_configuration_file_and_must_be_absolute():
+def source_directories_are_read_from_the_configuration_file_and_must_be_absolute():
     with Directory() as d:
         write(f'{d}/app/a.php', '<?php // shown')
         write(f'{d}/strobe.yaml', f'source-dir:\n  - {d}/app\n')
@@ -255,7 +255,7 @@ def directories_come_from_the_configuration_file_and_must_be_absolute():
 
 
 @test
-def a_directory_that_does_not_exist_is_logged_at_the_start():
+def a_missing_source_directory_is_logged_at_startup():
     with Directory() as d, Daemon(d, '--source-dir', d, '--source-dir', f'/srv/app={d}/checkout') as daemon:
         said = [line for line in daemon.lines if 'source-dir' in line]
         check(len(said) == 1 and f"the directory of source-dir '/srv/app={d}/checkout' does not exist" in said[0], said)

@@ -25,7 +25,7 @@ def tells_birth(directory):
 
 
 @test
-def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
+def a_file_is_followed_through_rotation_and_sigkill_without_loss_or_duplication():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ['--from', f'file:{log}?channel=excimer&label.host=web1', '--to', f'sqlite:{store}']
@@ -58,7 +58,7 @@ def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
 
 
 @test
-def late_and_early_messages_go_to_their_own_time_within_bounds_whatever_the_clock_of_the_machine_shows():
+def late_and_early_messages_are_stored_at_their_own_time_within_bounds():
     with Directory() as directory:
         now = time.time_ns()
         # The local date is another one than in UTC for a part of the day, and summer time begins or ends somewhere.
@@ -101,7 +101,7 @@ for ($i = 0; $i < 5; $i++) {
 
 
 @test
-def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
+def an_arc_lamp_host_migrates_with_its_client_and_yaml_and_without_redis():
     if b'redis' not in subprocess.run(['php', '-m'], capture_output=True).stdout:
         raise Skip('PHP has no redis extension')
     with Directory() as directory:
@@ -146,7 +146,7 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
 
 
 @test
-def a_redis_at_a_unix_socket_is_a_source_and_a_sink_and_the_yaml_may_name_it():
+def a_redis_at_a_unix_socket_works_as_source_as_sink_and_in_the_yaml():
     with Directory() as directory, Directory() as center:
         path, config = f'{directory}/redis.sock', f'{directory}/arclamp-log.yaml'
         write(config, f"""
@@ -203,7 +203,7 @@ class PassedSocket:
 
 
 @test
-def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
+def a_systemd_socket_is_used_and_queues_clients_until_the_collector_runs():
     with Directory() as directory, PassedSocket() as passed:
         resp, config = f'resp://127.0.0.1:{passed.port}', f'{directory}/collect.yaml'
         with_resp, without = ({'from': sources, 'to': [f'sqlite:{directory}/a']}
@@ -225,7 +225,7 @@ def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
 
 
 @test
-def a_socket_of_systemd_is_taken_by_one_source_however_its_address_is_written():
+def a_systemd_socket_serves_one_source_however_its_address_is_written():
     with Directory() as directory, PassedSocket() as passed:
         first, second = f'resp://127.0.0.1:{passed.port}', f'resp://127.1:{passed.port}'
         c = Collector(directory, '--from', first, '--from', second, '--to', f'sqlite:{directory}/a')
@@ -239,7 +239,7 @@ def a_socket_of_systemd_is_taken_by_one_source_however_its_address_is_written():
 
 
 @test
-def a_socket_of_systemd_that_no_source_takes_is_told():
+def an_unused_systemd_socket_is_logged():
     with Directory() as directory, PassedSocket() as passed:
         c = passed.hand_to(Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a'))
         hint = f'add --from resp://127.0.0.1:{passed.port} or'
@@ -248,7 +248,7 @@ def a_socket_of_systemd_that_no_source_takes_is_told():
 
 
 @test
-def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
+def data_left_in_the_stdin_pipe_is_stored_at_shutdown():
     with Directory() as directory:
         reader, writer = os.pipe()
         size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)
@@ -270,7 +270,7 @@ def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
 
 
 @test
-def a_writer_without_a_pause_loses_no_line_at_the_end():
+def a_continuous_writer_to_stdin_loses_no_line_at_shutdown():
     """Lines written between the last read of the pipe and its end used to be lost."""
     line = b'/srv/index.php;main;work 1\n'
     with Directory() as directory:
@@ -325,7 +325,7 @@ def rotate_by_number(log, numbers=8):
 
 
 @test
-def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_copies_never():
+def files_rotated_while_the_collector_was_down_are_read_once_and_their_copies_never():
     with Directory() as directory:
         if not tells_birth(directory):
             raise Skip('the file system does not tell when a file was made')
@@ -364,7 +364,7 @@ def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_
 
 
 @test
-def a_file_that_may_be_a_rotated_one_is_named_and_read_once_it_is_a_source():
+def a_possibly_rotated_file_is_reported_and_read_once_it_is_added_as_a_source():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')
@@ -389,7 +389,7 @@ def a_file_that_may_be_a_rotated_one_is_named_and_read_once_it_is_a_source():
 
 
 @test
-def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order():
+def a_file_listed_under_its_old_and_new_name_is_read_once_in_any_order():
     for order in (1, -1):
         with Directory() as directory:
             config, old, new, store, written = f'{directory}/c.yaml', f'{directory}/a', f'{directory}/a-2026', f'{directory}/store', 0
@@ -440,7 +440,7 @@ def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order(
 
 
 @test
-def the_rest_of_a_file_that_copytruncate_copied_meanwhile_is_named_with_its_offset():
+def the_unread_rest_of_a_file_moved_by_copytruncate_is_reported_with_its_offset():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')

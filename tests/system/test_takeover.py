@@ -60,12 +60,12 @@ def check_takeover(database, consumer, after):
 
 
 @test
-def a_batch_of_which_one_shard_has_its_part_is_stored_once_by_another_consumer():
+def a_batch_stored_on_one_shard_only_is_completed_once_by_another_consumer():
     check_takeover('claimed', 'two', False)
 
 
 @test
-def a_batch_that_is_stored_but_not_acknowledged_is_stored_once_by_another_consumer():
+def a_stored_but_unacknowledged_batch_is_not_duplicated_by_another_consumer():
     check_takeover('claimed_after', 'two', True)
 
 
@@ -137,7 +137,7 @@ class Link:
 
 
 @test
-def a_reader_that_is_back_while_another_claims_its_batch_loses_no_part_of_it():
+def a_consumer_that_restarts_while_another_claims_its_batch_loses_nothing():
     first, second = servers()
     readers = []
     with Directory() as d, RedisServer() as redis, Link(redis) as link, Link(redis) as other_link, \
@@ -219,13 +219,13 @@ def check_chaos(database, redis, happens):
 
 
 @test
-def readers_that_come_and_go_without_their_state_store_each_sample_once():
+def consumers_restarted_without_their_state_store_each_sample_once():
     with RedisServer() as redis:
         check_chaos('chaos', redis, lambda: None)
 
 
 @test
-def readers_that_come_and_go_while_redis_is_killed_store_each_sample_once():
+def consumers_restarted_while_redis_is_killed_store_each_sample_once():
     with RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis:
         def restart():
             redis.kill()

@@ -49,7 +49,7 @@ def expect(answer, counts, wanted):
 
 
 @test
-def each_value_has_what_was_sent_and_the_others_have_the_rest():
+def the_timeline_shows_each_label_value_and_the_rest_as_others():
     begin = int(time.time()) // STEP * STEP - 20 * STEP
     with Directory() as directory, Daemon(directory) as d:
         counts = sent(d, begin)
@@ -61,7 +61,7 @@ def each_value_has_what_was_sent_and_the_others_have_the_rest():
 
 
 @test
-def filters_of_that_label_and_of_others_hold():
+def the_timeline_applies_filters_on_its_label_and_on_others():
     begin = int(time.time()) // STEP * STEP - 20 * STEP
     with Directory() as directory, Daemon(directory) as d:
         counts = sent(d, begin)

@@ -56,7 +56,7 @@ def sampled(text, name):
 
 
 @test
-def the_screen_follows_a_script_and_obeys_keys():
+def the_screen_follows_a_script_and_responds_to_keys():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24, cwd=d) as s:
         check(s.wait(lambda t: row(t, 'md5') and row(t, 'usleep') and row(t, 'burn')), s.text())
         lines = s.lines()
@@ -92,7 +92,7 @@ def the_screen_follows_a_script_and_obeys_keys():
 
 
 @test
-def a_stopped_table_stands_still_while_the_recording_goes_on():
+def a_paused_table_does_not_change_while_the_recording_continues():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid, '--every', '100ms'), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         s.type(' ')
@@ -110,7 +110,7 @@ def a_stopped_table_stands_still_while_the_recording_goes_on():
 
 
 @test
-def a_picture_is_saved_of_what_is_shown():
+def the_current_view_is_saved_to_a_file():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24, cwd=d) as s:
         check(s.wait(lambda t: sampled(t, 'burn') and row(t, 'usleep')), s.text())
         s.type('w')
@@ -135,7 +135,7 @@ def a_picture_is_saved_of_what_is_shown():
 
 
 @test
-def resizing_and_tiny_terminals_do_no_harm():
+def resizing_and_tiny_terminals_are_handled():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         for columns, lines in ((40, 10), (3, 2), (1, 1), (200, 50), (80, 24)):
@@ -147,7 +147,7 @@ def resizing_and_tiny_terminals_do_no_harm():
 
 
 @test
-def every_end_gives_the_terminal_back():
+def the_terminal_is_restored_on_every_exit():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php:
         for how in ('ctrl-c', signal.SIGTERM, 'hang up', 'time'):
             with Screen(command('-p', php.process.pid, *(['-d', '2'] if how == 'time' else []))) as s:
@@ -164,7 +164,7 @@ def every_end_gives_the_terminal_back():
 
 
 @test
-def an_unknown_terminal_gets_plain_lines_and_a_sentence():
+def an_unknown_terminal_gets_plain_tables_and_a_warning():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid, '-d', 2), term='nonesuch') as s:
         check(s.wait_for_end() == 0, s.text())
         check("unknown terminal 'nonesuch' (TERM); printing plain tables" in s.text().replace('\n', ''), s.text())
@@ -172,7 +172,7 @@ def an_unknown_terminal_gets_plain_lines_and_a_sentence():
 
 
 @test
-def names_reach_the_terminal_as_characters_only():
+def names_cannot_inject_terminal_escape_sequences():
     with Directory() as d, Php(d, HOSTILE, name=HOSTILE_NAME) as php:
         with Screen(command('-p', php.process.pid), 110, 24) as s:
             check(s.wait(lambda t: ('漢 字' in t or '漢字' in t) and '31mred' in t), s.text())
@@ -189,7 +189,7 @@ def names_reach_the_terminal_as_characters_only():
 
 
 @test
-def an_ended_process_leaves_its_table():
+def the_table_remains_after_the_process_has_ended():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         php.process.kill()         # and nobody waits for it: a zombie
@@ -199,7 +199,7 @@ def an_ended_process_leaves_its_table():
 
 
 @test
-def plain_lines_have_what_functions_took():
+def plain_tables_show_the_time_of_functions():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php:
         r = run('-p', php.process.pid, '-d', 3)
         check(r.returncode == 0 and r.stdout.count('function') == 1, r)
@@ -228,7 +228,7 @@ def plain_lines_have_what_functions_took():
 
 
 @test
-def a_wait_without_end_counts_in_every_second():
+def an_unfinished_wait_is_counted_in_every_second():
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = run('-p', php.process.pid, '-d', 4, '--every', '1s', '--json')
         tables = [json.loads(line) for line in r.stdout.splitlines()]
@@ -238,7 +238,7 @@ def a_wait_without_end_counts_in_every_second():
 
 
 @test
-def pools_and_scripts_of_php_fpm_are_rows():
+def rows_can_be_pools_and_scripts_of_php_fpm():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}) as fpm:
         fpm.write('checkout.php', '<?php function pay() { $e = microtime(true) + 0.02; while (microtime(true) < $e); usleep(50000); } pay();')
         ended = threading.Event()
@@ -263,7 +263,7 @@ def pools_and_scripts_of_php_fpm_are_rows():
 
 
 @test
-def requests_that_run_now_have_their_address_and_their_stack():
+def running_requests_are_shown_with_their_url_and_stack():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
         slow = fpm.write('slow.php', '<?php function wait() { sleep(1000); } wait();')
 
@@ -292,7 +292,7 @@ def requests_that_run_now_have_their_address_and_their_stack():
 
 
 @test
-def nothing_to_show_has_a_reason():
+def an_empty_table_shows_the_reason():
     with Directory() as d, Php(d, '<?php echo "ready\\n"; sleep(1000);') as php:
         r = run('-p', php.process.pid, '-d', 1, '--on-cpu')
         # Without an idle CPU nobody knows whether it was.
@@ -305,7 +305,7 @@ def nothing_to_show_has_a_reason():
 
 
 @test
-def without_bpf_memory_is_read_instead():
+def without_bpf_process_memory_is_read_instead():
     with Directory() as d, Script(d, CHAINS) as php:
         env = {**os.environ, 'STROBE_WITHOUT': 'bpf'}
         r = run('-p', php.process.pid, '-d', 2, env=env, cwd='/', **unprivileged())

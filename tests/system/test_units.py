@@ -34,7 +34,7 @@ def share(stacks, name):
 
 
 @test
-def samples_and_runs_of_units_are_found_by_their_labels():
+def samples_and_runs_of_units_of_work_are_found_by_their_labels():
     if not shutil.which('php'):
         raise Skip('there is no php')
     with Directory() as directory, Daemon(directory) as d:
