@@ -207,7 +207,7 @@ def embed(d, config, *flags):
 
 
 @test
-def php_in_a_library_is_found():
+def php_in_a_shared_library_is_recorded():
     version = subprocess.run(['php-config', '--version'], capture_output=True, text=True).stdout[:3]
     with Directory() as d:
         check_loop(d, embed(d, 'php-config', f'-lphp{version}'))
@@ -586,7 +586,7 @@ def a_program_without_a_file_gets_the_same_entry_label_as_in_the_extension():
 
 
 @test
-def php_is_recognized_with_any_request_method():
+def php_is_recorded_with_any_request_method():
     with Directory() as f, Fpm(f, plain=True, children=1) as fpm:
         fpm.write('busy.php', '<?php function busy() { while (!file_exists(__DIR__ . "/end")); } busy();')
         for method in ('M-SEARCH', 'get', 'VERSION-CONTROL-OF-MINE', ''):

@@ -162,7 +162,7 @@ int usleep(useconds_t us)
 
 
 @test
-def the_unwinder_passes_jit_code_that_is_writable_during_compilation():
+def jit_code_that_is_writable_during_compilation_is_unwound():
     if not has_opcache():
         raise Skip('this php has no opcache')
     if not shutil.which('cc'):
@@ -215,7 +215,7 @@ def stacks_while_binding(directory, sleep, *options):
 
 
 @test
-def the_unwinder_passes_the_resolver_of_the_dynamic_linker():
+def the_resolver_of_the_dynamic_linker_is_unwound():
     if not shutil.which('cc'):
         raise Skip('there is no C compiler for the library with such a function')
     for sleep, options, ends in (('1000, 0', ['--off-cpu'], ['nanosleep']), ('0, 3000000', ['--wall'], ['nanosleep', 'burn'])):

@@ -322,7 +322,7 @@ def a_mismatching_offset_table_is_rejected():
 
 
 @test
-def perl_is_recognized_despite_aliased_variables():
+def perl_is_recorded_despite_aliased_variables():
     source = 'sub other { 1 } sub work { for my $i (1 .. 1000) { } } local *_ = *other; $| = 1; print "ready\\n"; while (1) { work() }\n'
     with Directory() as d, Perl(['perl'], script(d, source)) as p:
         check_recording(record('-p', p.pid, '-F', 199, '-d', 1, '-o', f'{d}/out.folded'))

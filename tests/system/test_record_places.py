@@ -119,7 +119,7 @@ def preloaded_classes_are_named():
 # --- workers
 
 @test
-def short_lived_processes_that_match_a_pattern_are_found_at_startup():
+def short_lived_processes_that_match_a_pattern_are_found_as_they_start():
     if subprocess.run(['php', '-r', 'exit(extension_loaded("pcntl") ? 0 : 1);']).returncode:
         raise Skip('this php has no pcntl')
     burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'

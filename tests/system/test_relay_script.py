@@ -139,7 +139,7 @@ def an_entry_adds_little_overhead_to_the_append_only_file():
 
 
 @test
-def the_record_expires_a_month_after_the_last_entry_or_a_day_less():
+def the_record_expires_about_a_month_after_the_last_entry():
     with relay() as r:
         r.add(1)
         for left, expected in ((SECONDS - 80000, SECONDS - 80000), (SECONDS - 90000, SECONDS), (100, SECONDS), (None, SECONDS)):

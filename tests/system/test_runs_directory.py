@@ -224,7 +224,7 @@ def an_import_list_under_an_older_name_is_still_used():
 
 
 @test
-def a_file_is_imported_only_once_it_is_complete():
+def a_file_is_not_imported_before_it_is_complete():
     with Directory() as directory, watching(directory) as d:
         text = array(500, 5000)
         with open(f'{directory}/out/1.s.xhprof', 'w') as f:

@@ -208,7 +208,7 @@ def a_removed_sink_keeps_its_queue_each_time_it_is_added_again():
 
 
 @test
-def removed_sinks_count_towards_the_limit_of_sinks_until_they_are_closed():
+def removed_sinks_count_toward_the_limit_of_sinks_until_they_are_closed():
     with Directory() as directory, dead_sinks(8) as dead:
         config, log, a = f'{directory}/c.yaml', f'{directory}/x.log', f'sqlite:{directory}/a'
         write(log, 'main;a 3\n')
