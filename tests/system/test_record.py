@@ -74,7 +74,7 @@ def off_cpu_time_is_attributed_to_the_waiting_function():
         chains = list(stacks(f'{d}/out.folded'))
         waits = sum(n for frames, n in chains if ('nap', 'usleep') in zip(frames, frames[1:]))
         check(waits > 0.9 * sum(n for _, n in chains) > 0, f'usleep waits: {chains}')
-        check(re.search(r'^ self%.*\n.* usleep( |$)', r.stderr, re.M), f'the table begins with who waits: {r.stderr}')
+        check(re.search(r'^ self%.*\n.* usleep( |$)', r.stderr, re.M), f'the waiting function is at the top of the table: {r.stderr}')
         check('bpf_prog' not in open(f'{d}/out.folded').read(), "the sampler's own frames are left out")
 
 
@@ -149,9 +149,9 @@ def a_sleep_longer_than_the_recording_is_counted_with_its_stack():
         check(r.returncode == 0, r.stderr)
         found = stacks(f'{d}/out.folded')
         check(len(found) == 1 and ';deep;sleep;' in ';'.join(found[0][0]) and found[0][0][-1].endswith('_[k]'), f'one stack: {found}')
-        check(found[0][1] >= 2e9, f'and all of the time: {found}')
+        check(found[0][1] >= 2e9, f'with the whole time: {found}')
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'task_iter'})
-        check(r.returncode == 4, f'not on old kernels: {r}')
+        check(r.returncode == 4, f'empty on old kernels: {r}')
 
 
 @test
@@ -167,11 +167,11 @@ def only_the_first_thread_of_a_process_has_php_frames():
             waits = sum(n for _, n in stacks(f'{d}/out.folded'))
             seconds = waits / 1e9
             check(any(f';{chain};' in ';'.join(frames) for frames, _ in stacks(f'{d}/out.folded')), f'{chain} waits')
-            check(seconds <= 2.3, f'one thread waits for no more than the time that there was: {seconds} s: {r.stderr}')
-            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'and it is the first one')
+            check(seconds <= 2.3, f'one thread waits at most for the elapsed time: {seconds} s: {r.stderr}')
+            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'only the first thread is recorded')
             r = record('-p', php.process.pid, '--off-cpu', '--idle', '-d', 1, '-o', f'{d}/out.folded')
             others = [frames for frames, _ in stacks(f'{d}/out.folded') if 'start_thread' in frames]
-            check(others and not any(php.path in frames for frames in others), f'those of the others are outside of PHP: {others}')
+            check(others and not any(php.path in frames for frames in others), f'other threads have no PHP frames: {others}')
 
 
 @test
@@ -182,7 +182,7 @@ def a_process_stopped_throughout_is_counted_with_its_stack():
         check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'busy'}, r.stderr)
         # Without BPF the time begins with the first look.
         least, took = 0.9e9 if 'no BPF' in r.stderr else 1e9, sum(n for _, n in stacks(f'{d}/out.folded'))
-        check(took >= least, f'all of the time: {took}: {r.stderr}')
+        check(took >= least, f'the whole time: {took}: {r.stderr}')
 
 
 def check_loop(d, *command, sleeps=True):
@@ -335,7 +335,7 @@ def nohup_keeps_the_recording_running_without_its_terminal():
         wait_for_samples(p, php.process.pid, 0.2)
         p.send_signal(signal.SIGHUP)
         wait_for_samples(p, php.process.pid, 0.2)
-        check(p.poll() is None, 'it goes on')
+        check(p.poll() is None, 'it is still running')
         p.send_signal(signal.SIGTERM)
         said = p.communicate(timeout=60)[1]
         check(p.returncode == 0, said)
@@ -411,7 +411,7 @@ def kept_lost_idle_and_other_ticks_add_up_to_all_ticks():
         check(lost > 100, f'the table was full: {said}')
         check(ticks == kept + lost + idle + other, f'{ticks} ticks: {said}')
         subprocess.run([STROBE, 'convert', f'{d}/out.strobe', '-o', f'{d}/out.folded'], check=True, stderr=subprocess.DEVNULL)
-        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile has those that were kept: {said}')
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile contains the kept ticks: {said}')
 
 
 @test
@@ -616,9 +616,9 @@ def a_daemon_receives_waits_before_they_end():
         going_on = recording.poll() is None
         recording.send_signal(signal.SIGINT)
         words = recording.communicate(timeout=60)[1]
-        check(going_on and early > 5, f'the sleep is there before it ends: {early} {words}')
+        check(going_on and early > 5, f'the sleep is stored before it ends: {early} {words}')
         seconds = float(re.search(r'(?:in|ticks,) ([0-9.]+) s', words)[1])
-        check(wait_for(lambda: slept() > seconds - 1) and slept() < seconds + 0.5, f'and no second of it counts twice: {slept()} {words}')
+        check(wait_for(lambda: slept() > seconds - 1) and slept() < seconds + 0.5, f'no second is counted twice: {slept()} {words}')
 
 
 @test

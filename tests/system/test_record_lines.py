@@ -76,7 +76,7 @@ def speedscope(path_or_text):
         check(r.returncode == 0, r.stderr)
         text = r.stdout
     d = json.loads(text)
-    check('strobe_starts' in d, 'it has lines')
+    check('strobe_starts' in d, 'the profile has executed lines')
     frames = [(f['name'], f.get('file', ''), f.get('line', 0), start) for f, start in zip(d['shared']['frames'], d['strobe_starts'])]
     p = d['profiles'][0]
     return [([frames[f] for f in stack], n) for stack, n in zip(p['samples'], p['weights'])]
@@ -94,7 +94,7 @@ def check_php(stacks, script):
             check(start == STARTS.get(kind, start), f'{name} begins at {start}')
             if kind == 'caller' and line in calls and stack[-1][0] != 'caller':
                 calls[line] += n
-    check(calls[11] > calls[10] > 0, f'both calls, the longer one more often: {calls}')
+    check(calls[11] > calls[10] > 0, f'both calls, the longer one with more samples: {calls}')
 
 
 @test
@@ -140,7 +140,7 @@ def source_is_annotated_with_the_time_of_each_line():
         check(took[11]['total'] > took[10]['total'] > 0, found)
         check(sum(line['self'] for line in found['lines']) == found['self'], found)
         hot = sum(took[n]['self'] for n in (4, 5) if n in took)
-        check(hot > found['self'] / 2, f'most is in the loop: {found}')
+        check(hot > found['self'] / 2, f'most time is in the loop: {found}')
         with open(php.path, 'a', encoding='utf-8') as f:
             f.write('// more\n')
         os.utime(php.path, (2000000000, 2000000000))
@@ -180,7 +180,7 @@ def the_daemon_stores_executed_lines_and_returns_them_on_request():
         check('line' not in plain['nodes'] and len(plain['nodes']['parent']) < len(lined['nodes']['parent']), 'a node per line')
         check({0, 11} < set(lined['nodes']['line']), lined['nodes']['line'])
         pairs = list(zip(plain['nodes']['parent'], plain['nodes']['frame']))
-        check(len(pairs) == len(set(pairs)), 'by function each is one node')
+        check(len(pairs) == len(set(pairs)), 'each function is one node per path')
         check(sum(plain['nodes']['values'][0]) == sum(lined['nodes']['values'][0]), 'the sums are the same')
         with urllib.request.urlopen(daemon.url + query + 'strobe', timeout=20) as answer, open(f'{d}/day.strobe', 'wb') as f:
             f.write(answer.read())

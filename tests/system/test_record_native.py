@@ -321,7 +321,7 @@ def each_option_selects_its_kind_of_frames():
     check({'hot', 'usort', php.path} <= php_only and not php_only & {'_start', 'zend_execute', 'execute_ex'}, str(php_only))
     check({'_start', 'zend_execute', 'execute_ex'} <= native and not native & {'hot', 'usort', php.path}, str(native))
     check({'_start', 'zend_execute', 'hot', 'usort', php.path} <= user, str(user))
-    check(not any(f.endswith('_[k]') for f in php_only | native | user), 'kernel frames only where they are asked for')
+    check(not any(f.endswith('_[k]') for f in php_only | native | user), 'kernel frames only on request')
 
 
 @test
@@ -360,7 +360,7 @@ def frames_of_exited_processes_are_symbolized():
     # libraries lacks those until the next.
     check(all(f[0] in ('_start', script, '[unknown native]') for f in found), str(found))
     check(any(f[0] == '_start' and 'zend_execute' in f for f in found), f'whole stacks of short processes: {found}')
-    check(any(pair == ('md5', 'zif_md5') for f in found for pair in zip(f, f[1:])), f'and names of functions in C: {found}')
+    check(any(pair == ('md5', 'zif_md5') for f in found for pair in zip(f, f[1:])), f'functions in C are named: {found}')
 
 
 LATE = '''<?php
@@ -401,7 +401,7 @@ def libraries_loaded_later_and_child_processes_are_unwound():
         found = [frames for frames, _ in stacks(f'{d}/out.folded')]
     for function in 'child', 'parent_of_it':
         whole = [f for f in found if function in f and f[0] == '_start' and f[-1].startswith('adler32')]
-        check(whole, f'{function}() in a library that was not there at the start: {found}')
+        check(whole, f'{function}() in a library loaded later: {found}')
 
 
 def unwound_by_gdb(pid):

@@ -78,7 +78,7 @@ class Perl:
         self.said = []
         while (line := self.process.stdout.readline()) not in ('ready\n', ''):
             self.said.append(line.rstrip('\n'))
-        check(line, f'{self.command} got ready')
+        check(line, f'{self.command} is ready')
         return self
 
     @property
@@ -187,11 +187,11 @@ def check_chain(frames, path):
     check(frames[0] == path, f'the program is the root: {frames}')
     rest, may = [placeless(f) for f in frames[1:]], None
     while rest and rest[0] in BELOW:
-        check(may is None or (may == 'e' and rest[0] == '(eval)'), f'{rest[0]} is called there: {frames}')
+        check(may is None or (may == 'e' and rest[0] == '(eval)'), f'{rest[0]} is called at this point: {frames}')
         may = BELOW[rest.pop(0)]
     letters = ''.join(f.removeprefix('main::') for f in rest)
     check(letters in ('', 'a1', 'a1a2', 'a1a2a3', 'b1', 'b1b2', 'b1b2b3'), f'one chain, callers first: {frames}')
-    check(not letters or may is None or letters[0] in may, f'{letters} is called there: {frames}')
+    check(not letters or may is None or letters[0] in may, f'{letters} is called at this point: {frames}')
 
 
 @test
@@ -217,9 +217,9 @@ def the_programs_for_the_oldest_kernels_give_the_same_result():
 
 def check_layers(frames, path):
     """Raises unless Perl's frames are one piece between native ones, and possible."""
-    check(path in frames and 'Perl_runops_standard' not in frames, f'in place of runops: {frames}')
+    check(path in frames and 'Perl_runops_standard' not in frames, f'frames of Perl replace runops: {frames}')
     root, perl = frames[:frames.index(path)], frames[frames.index(path):]
-    check('perl_run' in root, f'what called Perl is above: {frames}')
+    check('perl_run' in root, f'the caller of Perl is above: {frames}')
     end = 1 + max(i for i, f in enumerate(perl) if f == path or '::' in f or f == '(eval)')
     check_chain(perl[:end], path)
     return perl[end:]
@@ -232,7 +232,7 @@ def native_frames_surround_the_frames_of_perl():
             with Directory() as d, Perl(perl, path := script(d, CHAINS)) as p:
                 check_recording(record('-p', p.pid, '-u', '-F', 999, '-d', 2, '-o', f'{d}/out.folded', env={**os.environ, **env}))
                 leaves = [check_layers(frames, path) for frames, _ in stacks(f'{d}/out.folded') if 'main' in frames]
-                check(any(x and x[0].startswith('Perl_pp_') for x in leaves), f'operators below their subs: {leaves}')
+                check(any(x and x[0].startswith('Perl_pp_') for x in leaves), f'operators are below their subs: {leaves}')
 
 
 @test
@@ -301,12 +301,12 @@ def a_program_that_embeds_libperl_is_sampled():
 def without_a_target_every_perl_is_sampled_but_only_if_perl_is_selected():
     with Directory() as d, Perl(perls()[0], path := script(d, CHAINS)):
         check_recording(record('--lang', 'perl', '-F', 199, '-d', 2, '-o', f'{d}/perl.folded'))
-        check(any(frames[0] == path for frames, _ in stacks(f'{d}/perl.folded')), 'the script is among them')
+        check(any(frames[0] == path for frames, _ in stacks(f'{d}/perl.folded')), 'the script is recorded')
         r = record('-F', 199, '-d', 2, '-o', f'{d}/php.folded')
         check('of PHP on CPU' in r.stderr or 'found PHP on CPU' in r.stderr, r.stderr)
-        check(r.returncode == 4 or all(path not in frames for frames, _ in stacks(f'{d}/php.folded')), 'no Perl')
+        check(r.returncode == 4 or all(path not in frames for frames, _ in stacks(f'{d}/php.folded')), 'no Perl is recorded')
         check_recording(record('-a', '-F', 199, '-d', 2, '-o', f'{d}/all.folded'))
-        check(any(path in frames for frames, _ in stacks(f'{d}/all.folded')), 'all languages')
+        check(any(path in frames for frames, _ in stacks(f'{d}/all.folded')), 'both languages are recorded')
 
 
 @test
@@ -326,7 +326,7 @@ def perl_is_recorded_despite_aliased_variables():
     source = 'sub other { 1 } sub work { for my $i (1 .. 1000) { } } local *_ = *other; $| = 1; print "ready\\n"; while (1) { work() }\n'
     with Directory() as d, Perl(['perl'], script(d, source)) as p:
         check_recording(record('-p', p.pid, '-F', 199, '-d', 1, '-o', f'{d}/out.folded'))
-        check('main::work' in open(f'{d}/out.folded').read(), 'it is sampled')
+        check('main::work' in open(f'{d}/out.folded').read(), 'the sub is sampled')
 
 
 @test

@@ -125,7 +125,7 @@ def short_lived_processes_that_match_a_pattern_are_found_as_they_start():
     burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'
     with Directory() as d, subprocess.Popen([STROBE, 'record', '-P', 'wanted_[0-9]', '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
                                             stderr=subprocess.PIPE, text=True) as r:
-        check(wait_for(lambda: r.poll() is not None or has_clocks(r.pid)), 'it records')
+        check(wait_for(lambda: r.poll() is not None or has_clocks(r.pid)), 'the recording has started')
         for i in range(10):
             for name in 'wanted', 'other':
                 subprocess.run(['php', '-n', '-r', burn % (name, i, name, i)], check=True)
@@ -138,7 +138,7 @@ def short_lived_processes_that_match_a_pattern_are_found_as_they_start():
         skip_without_bpf(said)
         text = open(f'{d}/out.folded').read() if r.returncode == 0 else said
     found = set(re.findall(r'wanted_(\d+)', text))
-    check(len(found) >= 16, f'found of 10 programs and 10 children: {sorted(found)}')
+    check(len(found) >= 16, f'10 programs and 10 children are found: {sorted(found)}')
     check('other' not in text, text)
 
 
@@ -153,7 +153,7 @@ def restarted_workers_are_recorded():
         wait_for(lambda: daemon.status()['samples']['stored'] > 0)
         labels = {label['key']: {v['value'] for v in label['values']} for label in json.loads(daemon.get('/api/v1/labels?from=-1h'))['labels']}
         check(requests.asked > 12 and len(labels.get('pid', ())) > 2, f'{requests.asked} requests in processes {labels.get("pid")}')
-        check('page' in daemon.get('/api/v1/profile?format=folded&from=-1h'), 'with their functions')
+        check('page' in daemon.get('/api/v1/profile?format=folded&from=-1h'), 'functions are recorded')
 
 
 # --- much at once
@@ -168,7 +168,7 @@ def excess_context_switches_are_sampled_and_scaled_to_the_total_wait_time():
                    env={**os.environ, 'STROBE_SWITCHES_PER_SECOND': '100'})
         check(r.returncode == 0, r.stderr)
         share = re.search(r'1 in (\d+) was recorded, weighted accordingly', r.stderr)
-        check(share and int(share.group(1)) >= 4, f'it says so: {r.stderr}')
+        check(share and int(share.group(1)) >= 4, f'the warning is present: {r.stderr}')
         waited = sum(n for frames, n in stacks(f'{d}/out.folded') if frames[-2:] == ['nap', 'usleep'])
         check(5e9 * 0.4 < waited < 5e9 * 1.6, f'{waited} ns of 5 s, {share.group(0)}: {r.stderr}')
 
@@ -221,7 +221,7 @@ def pids_inside_a_container_are_those_of_its_namespace():
                             os.path.abspath(STROBE)], capture_output=True, text=True, timeout=120, cwd=d)
         skip_without_bpf(r.stderr)
         check(r.returncode == 0, r.stderr)
-        check(int(re.search(r'pid (\d+)', r.stdout).group(1)) < 100, f'a number of its own: {r.stdout}')
+        check(int(re.search(r'pid (\d+)', r.stdout).group(1)) < 100, f'the pid of the container\'s namespace: {r.stdout}')
         check_chain(f'{d}/out.folded', f'{d}/script.php')
 
 

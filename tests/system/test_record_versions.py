@@ -82,7 +82,7 @@ def check_kinds(found, script, version):
     for chain in wanted:
         check(chain in found, f'{chain} of {found}')
     hot = [frames for frames in found if frames[-1] == 'Shop::hot']
-    check(all(frames in wanted for frames in hot), f'no other way leads to the innermost function: {hot}')
+    check(all(frames in wanted for frames in hot), f'the innermost function has no other callers: {hot}')
     check(not [f for frames in found for f in frames if f.startswith('[unknown')], f'{found}')
 
 

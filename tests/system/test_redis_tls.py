@@ -45,7 +45,7 @@ def rapidly_published_messages_are_counted_exactly_over_tls():
         stored(d, 3012)
         publish(r.port, ['main;last 1'])
         stored(d, 3013)
-        check(d.stop() == 0, 'it ends well')
+        check(d.stop() == 0, 'exits with 0')
         check(total(directory, f'{directory}/store') == 3013, 'all are in the store')
 
 
@@ -61,8 +61,8 @@ def a_stream_is_read_and_acknowledged_over_tls():
             check(wait_for(lambda: admin.command('XPENDING', 's', 'g')[0] == 0), 'all are acknowledged')
             admin.command('XADD', 's', '*', 'line', 'main;last 1')
             stored(d, 2601)
-            check(d.stop() == 0, 'it ends well')
-        check(admin.command('XPENDING', 's', 'g')[0] == 0, 'also at the end')
+            check(d.stop() == 0, 'exits with 0')
+        check(admin.command('XPENDING', 's', 'g')[0] == 0, 'all are acknowledged after shutdown')
         admin.close()
 
 
@@ -77,14 +77,14 @@ def a_relay_loses_nothing_when_the_server_is_restarted():
                 sent += 1
                 time.sleep(0.02)
             if restart:
-                check(wait_for(lambda: relay.figure('forwarded_samples_total') > 0), 'some are there before')
+                check(wait_for(lambda: relay.figure('forwarded_samples_total') > 0), 'some are forwarded before the restart')
                 r.restart(restart, down=1)
         relay.send(one('large', labels={f'l{i}': 'x' * 200 for i in range(10)}))
         check(relay.wait_until_forwarded(sent + 1), 'all are forwarded')
         s = Stream(r)
-        check(s.total() == sent + 1 and all(n == 1 for n in s.sums.values()), f'each once: {s.total()} of {sent + 1}')
+        check(s.total() == sent + 1 and all(n == 1 for n in s.sums.values()), f'each is counted once: {s.total()} of {sent + 1}')
         check(relay.is_exact(), 'the counters add up')
-        check(relay.end() == 0, 'it ends well')
+        check(relay.end() == 0, 'exits with 0')
 
 
 @test
@@ -93,7 +93,7 @@ def large_entries_are_forwarded_over_tls():
         for i in range(40):
             relay.send(*[one(f'{"y" * 900}{i}.{k}') for k in range(50)])
         check(relay.wait_until_forwarded(2000), 'all are forwarded')
-        check(Stream(r).total() == 2000, 'and are there')
+        check(Stream(r).total() == 2000, 'and stored')
 
 
 @test
@@ -105,11 +105,11 @@ def the_nodes_of_a_cluster_are_connected_over_tls():
         for host in hosts:
             with Relay(d, f'{home}&window=0&host={host}{ca}', state=f'state-{host}') as relay:
                 relay.send(one(host, 3))
-                check(relay.wait_until_forwarded(3), f'{host} has forwarded')
+                check(relay.wait_until_forwarded(3), f'samples of {host} are forwarded')
         with collect(d, f'{home}&group=g{ca}') as reader:
             stored(reader, 3 * len(hosts))
         used = [n for n in cluster.nodes if int(n.command('DBSIZE'))]
-        check(len(used) == len(cluster.nodes), 'all nodes have a part')
+        check(len(used) == len(cluster.nodes), 'all nodes are used')
 
 
 # --- Failures ---
@@ -123,7 +123,7 @@ def says(url, words, seconds=30):
             wait_for(lambda lines=lines: any(words in line for line in lines), seconds)
             said = [line for line in lines if words in line]
             check(len(said) == 1, f'the {who} says "{words}": {lines}')
-        check(relay.figure('waiting_samples') == 1, 'nothing is lost meanwhile')
+        check(relay.figure('waiting_samples') == 1, 'the sample is queued')
 
 
 def works(url):
@@ -166,7 +166,7 @@ def client_certificates_are_supported():
             done = subprocess.run([STROBE, 'collect', '--from', r.url('?channel=c') + f'&cert-file={c.path("client.pem")}&key-file={c.path("server.key")}',
                                    '--to', f'sqlite:{c.path("store")}', '--state', c.path('state'), '--listen', 'none'],
                                   capture_output=True, text=True, timeout=30)
-            check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'another key is refused at the start: {done.stderr}')
+            check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'a mismatching key is rejected at startup: {done.stderr}')
         with TlsServer(c, '--tls-protocols', 'TLSv1.2', clients='yes') as r:
             says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
             works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
@@ -185,11 +185,11 @@ def a_renewed_ca_file_is_reloaded():
         shutil.copy(c.path('stranger.pem'), c.path('new.pem'))
         with Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
             relay.send(one('a'))
-            check(wait_for(lambda: any('no authority in' in line for line in relay.lines)), 'it is of another authority')
+            check(wait_for(lambda: any('no authority in' in line for line in relay.lines)), 'the certificate of another authority is rejected')
             os.unlink(c.path('new.pem'))
             check(wait_for(lambda: any('cannot read' in line for line in relay.lines), 90), f'then the file is missing: {relay.lines}')
             shutil.copy(c.path('ca.pem'), c.path('new.pem'))
-            check(relay.wait_until_forwarded(1, 90), 'then it is the right one')
+            check(relay.wait_until_forwarded(1, 90), 'forwarded once the certificate is valid')
 
 
 @test
@@ -212,8 +212,8 @@ def no_password_is_sent_to_an_unverified_server():
     with Certificates() as c, TlsServer(c, certificate='elsewhere', password='secret') as r:
         with Directory() as directory, Relay(directory, r.url('?stream=s&window=0', login=':wrong@')) as relay:
             relay.send(one('a'))
-            check(wait_for(lambda: any('is not for' in line for line in relay.lines)), 'the name is wrong')
-            check(',failed_calls=0' in r.info('commandstats')['cmdstat_auth'], 'nobody tried a password')
+            check(wait_for(lambda: any('is not for' in line for line in relay.lines)), 'the wrong host name is reported')
+            check(',failed_calls=0' in r.info('commandstats')['cmdstat_auth'], 'no password was sent')
 
 
 if __name__ == '__main__':

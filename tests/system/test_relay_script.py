@@ -69,21 +69,21 @@ def relay(*options, **more):
 @test
 def repeated_entries_are_deduplicated():
     with relay() as r:
-        check(r.add(1, 2, 3) == 'aaa', 'they are added')
-        check(r.add(1, 2, 3, 4) == 'kkka', 'what is there is left out')
-        check(r.add(5, 5) == 'ak', 'also within one question')
-        check(len(set(r.ids())) == len(r.ids()) == 5, f'each is there once: {r.ids()}')
+        check(r.add(1, 2, 3) == 'aaa', 'new entries are added')
+        check(r.add(1, 2, 3, 4) == 'kkka', 'existing entries are skipped')
+        check(r.add(5, 5) == 'ak', 'duplicates within one call are skipped')
+        check(len(set(r.ids())) == len(r.ids()) == 5, f'each exists once: {r.ids()}')
 
 
 @test
 def an_entry_with_the_number_of_another_is_added_and_reported_as_renumbered():
     with relay() as r:
         r.add(*range(1, 11))
-        check(r.add(4, 5, life=1) == 'rr', 'another content')
-        check(r.add(4, 5, life=1) == 'kk', 'is known afterwards')
-        check(r.add(6, 7, life=1) == 'rr', 'the highest number is still that of the first')
+        check(r.add(4, 5, life=1) == 'rr', 'another content is renumbered')
+        check(r.add(4, 5, life=1) == 'kk', 'renumbered entries are deduplicated')
+        check(r.add(6, 7, life=1) == 'rr', 'the highest number is that of the first')
         check(r.add(11) == 'a' and r.add(8, life=1) == 'r' and r.add(12, 9, life=1) == 'ar', 'in turns')
-        check(r.add(*range(1, 12)) == 'k' * 11 and len(set(r.ids())) == len(r.ids()), f'each is there once: {r.ids()}')
+        check(r.add(*range(1, 12)) == 'k' * 11 and len(set(r.ids())) == len(r.ids()), f'each exists once: {r.ids()}')
 
 
 @test
@@ -93,14 +93,14 @@ def the_record_keeps_the_latest_entries_and_stays_small():
         n = most = 0
         while n < 1000:
             count = random.choice((1, 1, 1, 2, 64))
-            check(r.add(*range(n + 1, n + count + 1)) == 'a' * count, f'{n}: they are added')
+            check(r.add(*range(n + 1, n + count + 1)) == 'a' * count, f'{n}: new entries are added')
             n += count
             most = max(most, r.redis.command('STRLEN', RECORD))
             again = range(max(1, n - REMEMBERED + 1), n + 1)
             if n % 5 == 0:
                 check(r.add(*again) == 'k' * len(again), f'{n}: the last {len(again)} are known')
         check(most < 2 * REMEMBERED * len('1000:0123456789abcdef '), f'{most} bytes at most')
-        check(len(set(r.ids())) == len(r.ids()) == n, 'each is there once')
+        check(len(set(r.ids())) == len(r.ids()) == n, 'each exists once')
 
 
 @test
@@ -111,14 +111,14 @@ def records_are_compatible_with_earlier_versions_in_both_directions():
         for turn in range(60):
             one, other = (new, old) if turn % 2 else (old, new)
             count, before = random.choice((1, 3, 30)), n
-            check(one.add(*range(n + 1, n + count + 1)) == 'a' * count, f'turn {turn}: they are added')
+            check(one.add(*range(n + 1, n + count + 1)) == 'a' * count, f'turn {turn}: new entries are added')
             n += count
             for r in (other, one):
-                check(r.add(*range(before + 1, n + 1)) == 'k' * count, f'turn {turn}: and known by both')
-        check(len(set(new.ids())) == len(new.ids()) == n, 'each is there once')
+                check(r.add(*range(before + 1, n + 1)) == 'k' * count, f'turn {turn}: both versions deduplicate them')
+        check(len(set(new.ids())) == len(new.ids()) == n, 'each exists once')
         new.redis.command('SET', RECORD, '17')
-        check(new.add(16, 17, 18, life=1) == 'kka', 'a number alone: all up to it is known')
-        check(new.add(18, life=1) == 'k' and old.add(18, life=1) == 'k', 'and what came then')
+        check(new.add(16, 17, 18, life=1) == 'kka', 'a bare number covers all entries up to it')
+        check(new.add(18, life=1) == 'k' and old.add(18, life=1) == 'k', 'later entries are deduplicated')
 
 
 @test
@@ -145,7 +145,7 @@ def the_record_expires_about_a_month_after_the_last_entry():
         for left, expected in ((SECONDS - 80000, SECONDS - 80000), (SECONDS - 90000, SECONDS), (100, SECONDS), (None, SECONDS)):
             r.redis.command(*(['EXPIRE', RECORD, left] if left else ['PERSIST', RECORD]))
             n = len(r.ids()) + 1
-            check(r.add(n, n - 1) == 'ak', 'nothing is forgotten')
+            check(r.add(n, n - 1) == 'ak', 'earlier entries are deduplicated')
             ttl = r.redis.command('TTL', RECORD)
             check(abs(ttl - expected) < 60, f'{left}: it goes in {ttl} seconds, not {expected}')
 
@@ -158,9 +158,9 @@ def entries_added_before_a_rejected_one_are_remembered():
         try:
             check(False, f'the stream is at its end: {r.add(2, 3, 4, 5)}')
         except RedisError as e:
-            check('XADD' in str(e) or 'ID' in str(e), f'it is said: {e}')
-        check(r.add(1, 2, 3) == 'kkk', 'what was added before is known')
-        check(len(r.ids()) == 3, f'and there once: {r.ids()}')
+            check('XADD' in str(e) or 'ID' in str(e), f'it is logged: {e}')
+        check(r.add(1, 2, 3) == 'kkk', 'entries added before are deduplicated')
+        check(len(r.ids()) == 3, f'each exists once: {r.ids()}')
 
 
 @test

@@ -119,7 +119,7 @@ def a_suspended_daemon_delays_a_client_only_until_its_timeout_and_loses_no_lines
 def without_a_daemon_the_client_fails_immediately():
     with Directory() as directory:
         with Listener(directory) as d:
-            check(d.stop() == 0, 'SIGTERM ends with 0')
+            check(d.stop() == 0, 'exits with 0 on SIGTERM')
             out = php(d)
             check('Connection refused' in out, f'refused: {out}')
 
@@ -132,8 +132,8 @@ def redis_cli_works_with_the_listener():
         check(cli(d, 'publish', 'excimer', 'index.php;main;work 5') == '1', 'PUBLISH')
         check(cli(d, 'publish', 'excimer', 'no line') == '0', 'PUBLISH of something else')
         first, second = (cli(d, 'xadd', 'strobe', '*', 'line', 'a;b 1', 'host', 'web1') for _ in range(2))
-        check(tuple(map(int, first.split('-'))) < tuple(map(int, second.split('-'))), f'ids grow: {first}, {second}')
-        check("unknown command 'keys'" in cli(d, 'keys', '*'), 'what there is not is said')
+        check(tuple(map(int, first.split('-'))) < tuple(map(int, second.split('-'))), f'ids increase: {first}, {second}')
+        check("unknown command 'keys'" in cli(d, 'keys', '*'), 'unknown commands are reported')
         check('redis_version' in cli(d, 'info'), 'INFO')
         check(d.wait_for_samples(7), f'7 samples are stored, not {d.stored()}')
         check('web1' in d.get('/api/v1/labels?from=-1h'), 'a field of the entry is a label')
@@ -145,9 +145,9 @@ def a_password_is_required_and_never_logged():
         with open(f'{directory}/password', 'w', encoding='utf-8') as f:
             f.write('geheim\n')
         with Listener(directory, f'?password-file={directory}/password') as d:
-            check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without it')
-            check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with it')
-            check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with another one')
+            check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without the password')
+            check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with the password')
+            check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with a wrong password')
             wait_for(lambda: d.log('wrong password'))
             shown = d.get('/api/v1/status') + ' '.join(d.lines)
             check('geheim' not in shown and len(d.log('wrong password')) == 1, f'it is not in {d.lines}')
@@ -162,8 +162,8 @@ def a_listener_beyond_localhost_requires_a_password():
             check(False, 'it started')
             d.stop()
         except RuntimeError as e:
-            check('without a password: anybody could send samples' in str(e), f'it says why: {e}')
-            check(d.process.wait(60) == 2, 'it ends with 2')
+            check('without a password: anybody could send samples' in str(e), f'the reason is logged: {e}')
+            check(d.process.wait(60) == 2, 'exits with 2')
         d.said.thread.join(10)
         d.process.stderr.close()
 
@@ -177,7 +177,7 @@ def an_http_client_is_disconnected_and_logged_once():
                                capture_output=True, text=True)
             check(r.returncode == 52 and r.stdout == '', f'an empty reply: {r.returncode} {r.stdout!r}')
         check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line says so: {d.lines}')
-        check(d.status()['samples']['received'] == 0, 'no sample came of it')
+        check(d.status()['samples']['received'] == 0, 'no sample was received')
 
 
 @test
@@ -186,7 +186,7 @@ def redis_benchmark_works_with_the_listener():
     with Directory() as directory, Listener(directory) as d:
         r = subprocess.run(['redis-benchmark', '-p', str(d.port), '-n', '50000', '-c', '50', '-P', '16', '-q', 'publish', 'excimer',
                             'index.php;main;work 1'], capture_output=True, text=True, timeout=60)
-        check(r.returncode == 0 and 'requests per second' in r.stdout, f'it goes through: {r.stdout[-200:]}')
+        check(r.returncode == 0 and 'requests per second' in r.stdout, f'the benchmark completes: {r.stdout[-200:]}')
         check(d.wait_for_samples(50000), f'all are stored, not {d.stored()}')
 
 
@@ -240,8 +240,8 @@ def messages_acknowledged_before_shutdown_are_stored():
             threads = [threading.Thread(target=send, args=(d.port,)) for _ in range(4)]
             for t in threads:
                 t.start()
-            check(wait_for(lambda: d.status()['samples']['received'] > 200), 'all of them are at it')
-            check(d.stop() == 0, 'it ends with 0')
+            check(wait_for(lambda: d.status()['samples']['received'] > 200), 'all clients are sending')
+            check(d.stop() == 0, 'exits with 0')
             for t in threads:
                 t.join()
         with Listener(directory) as d:
@@ -284,8 +284,8 @@ def incomplete_commands_and_idle_connections_do_not_block_other_clients():
         slow = [socket.create_connection(('127.0.0.1', d.port), 20) for _ in range(200)]
         for i, c in enumerate(slow):
             c.sendall(publish(b'index.php;main;work 1')[:i % 40])
-        check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'others are served')
-        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'they are closed in the end')
+        check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'other clients are served')
+        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'idle connections are closed')
         for c in slow:
             c.close()
 

@@ -33,7 +33,7 @@ class Rsyslog:
             f.write(f'module(load="imuxsock" SysSock.Use="off")\ninput(type="imuxsock" Socket="{directory}/log")\n'
                     f'global(workDirectory="{directory}")\n{text}*.* action(type="omfile" file="{directory}/others")\n')
         checked = subprocess.run(['rsyslogd', '-N1', '-f', self.config], capture_output=True, text=True)
-        check(checked.returncode == 0 and 'error' not in checked.stderr, f'rsyslog takes it: {checked.stderr}')
+        check(checked.returncode == 0 and 'error' not in checked.stderr, f'rsyslog accepts the configuration: {checked.stderr}')
 
     def __enter__(self):
         self.process = subprocess.Popen(['rsyslogd', '-n', '-f', self.config, '-i', f'{self.directory}/pid'],
@@ -80,7 +80,7 @@ def read(path):
 def samples(directory, store):
     with Daemon(directory, '--store', f'sqlite:{store}') as d:
         lines = d.get('/api/v1/profile?format=folded&from=-2d').splitlines()
-    check(all(line.startswith('/srv/index.php;') for line in lines), 'the names are as they were')
+    check(all(line.startswith('/srv/index.php;') for line in lines), 'names are unchanged')
     return sum(int(line.rsplit(' ', 1)[1]) for line in lines)
 
 
@@ -104,9 +104,9 @@ def syslog_lines_arrive_through_a_rotated_file():
             syslog.write(deep(i) for i in range(300))
             check(wait_for(lambda: d.status()['samples']['stored'] >= 1800 + again), f'all arrive: {d.status()["samples"]}')
             n = d.status()['sources'][0]
-            check(not any(n['rejected_lines'].values()), f'each is a line: {n["rejected_lines"]}')
-            check(d.stop() == 0, 'it ends with 0')
-        check(samples(directory, store) == 1800 + again, 'and are there once')
+            check(not any(n['rejected_lines'].values()), f'no line is rejected: {n["rejected_lines"]}')
+            check(d.stop() == 0, 'exits with 0')
+        check(samples(directory, store) == 1800 + again, 'and stored once')
 
 
 @test
@@ -122,11 +122,11 @@ def syslog_lines_arrive_through_a_pipe_across_restarts_of_the_collector():
             for pid in before:
                 os.kill(pid, signal.SIGTERM)
             syslog.write(deep(i) for i in range(300))
-            check(wait_for(lambda: syslog.children() not in ([], before)), 'rsyslog starts another one')
+            check(wait_for(lambda: syslog.children() not in ([], before)), 'rsyslog restarts the collector')
             syslog.write(deep(i) for i in range(300))
             check(wait_for(lambda: total_so_far(store) >= 1800), f'all arrive: {total_so_far(store)} of 1800')
             syslog.end()
-        check(wait_for(lambda: '0 other lines skipped' in read(f'{directory}/words')), 'the last one ends with rsyslog')
+        check(wait_for(lambda: '0 other lines skipped' in read(f'{directory}/words')), 'the last collector exits with rsyslog')
         check(samples(directory, store) == 1800, 'all are stored once')
 
 

@@ -27,7 +27,7 @@ class Place:
         return self
 
     def __exit__(self, *_):
-        check(os.listdir(f'{self.path}/tmp') == [], 'nothing is left behind')
+        check(os.listdir(f'{self.path}/tmp') == [], 'no temporary files remain')
         self.holder.__exit__()
 
     def script(self, text, name='script.php', mode=0o644):
@@ -62,7 +62,7 @@ def a_script_is_profiled_without_changing_its_output():
         check(r.stderr.startswith('to stderr\nstrobe: '), f'stderr begins with the script\'s: {r.stderr!r}')
         check(re.search(r'strobe: [\d.]+ m?s wall, [\d.]+ m?s CPU, \d+ samples \(100 Hz, php \d+\.\d+\.\d+\)',
                         r.stderr), f'the summary: {r.stderr}')
-        check(p.samples(r) >= 20, f'half a second has some 50 samples, not {p.samples(r)}')
+        check(p.samples(r) >= 20, f'half a second has about 50 samples, not {p.samples(r)}')
         check('busy' in r.stderr and 'outer' in r.stderr, f'the functions are listed: {r.stderr}')
         check('strobe flamegraph profile.strobe' in r.stderr, 'the next step is named')
         with open(f'{p.path}/profile.strobe', 'rb') as f:
@@ -78,7 +78,7 @@ def the_exit_code_is_that_of_the_command():
         r = p.run('php', '-r', 'posix_kill(getmypid(), SIGKILL);' if has('posix') else 'exit(137);', options=['-q'])
         check(r.returncode == 137, f'a signal is 128 + its number, not {r.returncode}')
         r = p.run('sh', '-c', 'kill -TERM $$', options=['-q'])
-        check(r.returncode == 143, f'also of other commands, not {r.returncode}')
+        check(r.returncode == 143, f'likewise for other commands, not {r.returncode}')
 
 
 def has(extension):
@@ -116,7 +116,7 @@ def an_unwritable_output_is_reported_before_the_command_runs():
             place = f'{p.path}/readonly'
             os.mkdir(place, 0o555)
         r = p.run('php', '-r', 'usleep(50000); echo "ran";', options=['-F', '1000', '-o', f'{place}/x.strobe'])
-        check(r.returncode == 125 and place in r.stderr, f'exit 125 and a sentence: {r.returncode} {r.stderr!r}')
+        check(r.returncode == 125 and place in r.stderr, f'exits with 125 and a message: {r.returncode} {r.stderr!r}')
         if os.geteuid() != 0:
             check(r.stdout == '', 'the command has not run')
 
@@ -130,7 +130,7 @@ def child_processes_of_the_command_are_profiled():
         r = p.run('php', parent, options=['-o', 'x.folded'])
         with open(f'{p.path}/x.folded') as f:
             folded = f.read()
-        check('in_parent;busy' in folded and 'in_child;busy' in folded, f'both are there: {folded}')
+        check('in_parent;busy' in folded and 'in_child;busy' in folded, f'both processes are profiled: {folded}')
         r = p.run('sh', '-c', f'php {child}; php {child}', options=['-o', 'y.folded'])
         check(p.samples(r) >= 30, f'two children of a shell: {r.stderr}')
 
@@ -182,7 +182,7 @@ def ctrl_c_in_a_terminal_reaches_the_command_once():
         os.close(terminal)
         check(os.waitstatus_to_exitcode(status) == 3, f'the exit code is the script\'s: {status}')
         with open(count) as f:
-            check(f.read() == '1', 'one SIGINT came')
+            check(f.read() == '1', 'the script received one SIGINT')
 
 
 @test
@@ -202,7 +202,7 @@ def the_reason_for_an_empty_profile_is_reported():
         check('CPU time' in r.stderr and '--clock wall' in r.stderr, f'no CPU used: {r.stderr!r}')
         r = subprocess.run([STROBE, 'report', f'{p.path}/profile.strobe'], capture_output=True, text=True)
         check(r.returncode == 4 and 'nothing was sampled' in r.stderr,
-              f'the profile is that of this run, which is empty: {r.returncode} {r.stderr!r}')
+              f'the profile of this run is empty: {r.returncode} {r.stderr!r}')
 
 
 @test
@@ -214,13 +214,13 @@ def a_run_without_samples_does_not_overwrite_an_earlier_profile():
             with open(f'{p.path}/{output}', 'rb') as f:
                 good = f.read()
             r = p.run('php', '-n', script, options=['-q', '-o', output])
-            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is said: {r.stderr!r}')
+            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is logged: {r.stderr!r}')
             with open(f'{p.path}/{output}', 'rb') as f:
                 check(f.read() == good, f'{output} is the earlier one')
         r = p.run('php', script)
-        check('as it was' not in r.stderr and 'wrote profile.strobe' in r.stderr, f'samples replace it: {r.stderr!r}')
+        check('as it was' not in r.stderr and 'wrote profile.strobe' in r.stderr, f'a run with samples overwrites it: {r.stderr!r}')
         r = p.run('php', '-n', script, options=['-o', 'new.strobe'])
-        check(os.path.exists(f'{p.path}/new.strobe') and 'as it was' not in r.stderr, f'nothing to keep: {r.stderr!r}')
+        check(os.path.exists(f'{p.path}/new.strobe') and 'as it was' not in r.stderr, f'no earlier profile to keep: {r.stderr!r}')
 
 
 @test
@@ -232,10 +232,10 @@ def the_output_format_follows_the_file_name():
         with open(f'{p.path}/x.svg') as f:
             svg = f.read()
         check(svg.startswith('<?xml') or svg.startswith('<svg'), 'an SVG')
-        check('busy' in svg, 'with the function in it')
+        check('busy' in svg, 'the SVG contains the function')
         r = p.run('php', script, options=['-o', 'x.folded', '-n', '0', '-F', '500'])
-        check('busy' in r.stderr and '%' in r.stderr, f'-n 0 is a table of all: {r.stderr}')
-        check(p.samples(r) >= 60, f'-F 500 samples more often: {r.stderr}')
+        check('busy' in r.stderr and '%' in r.stderr, f'-n 0 prints all functions: {r.stderr}')
+        check(p.samples(r) >= 60, f'-F 500 takes more samples: {r.stderr}')
 
 
 @test
@@ -248,12 +248,12 @@ def an_extension_built_for_another_php_is_rejected_with_a_remedy():
             f.write(broken)
         r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/strobe.so', '--', 'php', '-r', 'echo 1;'],
                            capture_output=True, text=True, env=p.environment, cwd=p.path)
-        check(r.returncode == 125 and r.stdout == '', f'125 and nothing ran: {r.returncode} {r.stdout!r}')
+        check(r.returncode == 125 and r.stdout == '', f'exits with 125 without running the command: {r.returncode} {r.stdout!r}')
         check('API20990101' in r.stderr and 'make PHP_CONFIG=' in r.stderr and r.stderr.count('\n') == 1,
-              f'one sentence: {r.stderr!r}')
+              f'the message is one line: {r.stderr!r}')
         r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/none.so', '--', 'php', '-r', 'echo 1;'],
                            capture_output=True, text=True, env=p.environment, cwd=p.path)
-        check(r.returncode == 125 and 'none.so' in r.stderr, f'a missing one: {r.stderr!r}')
+        check(r.returncode == 125 and 'none.so' in r.stderr, f'a missing extension is reported: {r.stderr!r}')
 
 
 @test
@@ -285,7 +285,7 @@ def strobe_does_not_wait_for_a_background_child():
             result = subprocess.run(command, stdout=out, stderr=out, cwd=p.path, env=p.environment, timeout=50)
             out.seek(0)
             child = int(out.readline())
-        check(result.returncode == 0, 'it ends before its grandchild')
+        check(result.returncode == 0, 'strobe exits before the grandchild')
         try:
             os.kill(child, signal.SIGKILL)
         except ProcessLookupError:
@@ -359,10 +359,10 @@ def a_command_terminated_in_a_blocking_call_loses_at_most_its_last_second():
                 for options, unit in ([], 100), (['--trace'], 1e9):
                     stderr, lines, waited = kill_when(p, script, options, signo, after=1.6)
                     what = f'{signo.name} {call} {options}: {lines} of {waited} s; {stderr}'
-                    check(sum_of(lines, 'first') >= 0.25 * unit, f'what came before: {what}')
+                    check(sum_of(lines, 'first') >= 0.25 * unit, f'the time before the call: {what}')
                     check(sum_of(lines, call) >= (waited - 1) * unit, f'the call: {what}')
                     wall = float(re.search(r'strobe: ([\d.]+) s wall', stderr).group(1))
-                    check(sum(map(int, lines.values())) <= (wall + 0.02) * unit, f'no more than there was: {what}')
+                    check(sum(map(int, lines.values())) <= (wall + 0.02) * unit, f'no more than the elapsed time: {what}')
 
 
 SHORT = {
@@ -491,7 +491,7 @@ def a_flame_chart_matches_the_order_logged_by_the_program():
         check(r.returncode == 0 and '1 trace ' in r.stderr and 'flame chart' not in r.stderr, r.stderr)
         expected = spans_of_log(r.stdout)
         with open(f'{p.path}/profile.strobe', 'rb') as f:
-            check(b'sampled' not in f.read(), 'chance chose nothing')
+            check(b'sampled' not in f.read(), 'the chart is not sampled')
         made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         charted = spans_of_chrome(made.stdout)
         check([s[:2] for s in charted] == [s[:2] for s in expected] and len(charted) == 3 * 10, f'{charted} {expected}')
@@ -507,7 +507,7 @@ def a_flame_chart_matches_the_order_logged_by_the_program():
         svg = subprocess.run([STROBE, 'flamegraph', '--flamechart', 'profile.strobe', '-o', '-'], cwd=p.path, capture_output=True, text=True)
         check(svg.stdout.count('<title>page') == 3, svg.stdout[:300])
         merged = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
-        check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'two runs have no common order')
+        check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'a merge of two runs has no flame chart')
         r = subprocess.run([STROBE, 'import', '--id', 'one', '--store', f'sqlite:{p.path}/store', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         check(r.stdout == 'run/one\n', f'{r}')
 

@@ -60,7 +60,7 @@ def functions_have_the_same_values_with_and_without_lines():
         check(len(stacks) == len(set(stacks)), f'each stack of functions once: {stacks}')
         with_lines = by_function(profile)
         strobe('convert', profile, '--no-lines', '-o', f'{d}/plain.strobe')
-        check(with_lines == by_function(f'{d}/plain.strobe'), 'the same numbers')
+        check(with_lines == by_function(f'{d}/plain.strobe'), 'the values are the same')
         plain = by_function(run(d, script, '-d', 'strobe.lines=0'))
         # Two runs: a function that hardly takes time is sampled in one of them by chance.
         share = {f: plain.get(f, 0) / plain[script] - with_lines.get(f, 0) / with_lines[script] for f in {*with_lines, *plain}}
@@ -80,7 +80,7 @@ def check_daemon(daemon, script, directory):
         check_report(f'{directory}/day.{suffix}', script)
     plain = json.loads(daemon.get(query + 'json'))
     pairs = list(zip(plain['nodes']['parent'], plain['nodes']['frame']))
-    check('line' not in plain['nodes'] and len(pairs) == len(set(pairs)), 'by function each is one node')
+    check('line' not in plain['nodes'] and len(pairs) == len(set(pairs)), 'each function is one node per path')
 
 
 @test

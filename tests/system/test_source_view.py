@@ -85,7 +85,7 @@ def executed_lines_of_sampled_traffic_are_shown_beside_the_source():
         check(took(answer) == annotated(f'{d}/day.strobe', 'Digest::both'), f'{took(answer)}')
         whole_file = ask(daemon, function=script, by='file', **fixed)
         check(took(whole_file) == annotated(f'{d}/day.strobe', script), f'{took(whole_file)}')
-        check(len(whole_file['lines']) == len(text), 'all of its lines')
+        check(len(whole_file['lines']) == len(text), 'the whole file is shown')
         # Functions are what they are without lines.
         plain = json.loads(daemon.get(address('/api/v1/function', function='Digest::both', **fixed)))
         check(plain['function']['total'][0] == answer['total'][0], f'{plain["function"]} {answer["total"]}')
@@ -175,7 +175,7 @@ def files_outside_the_source_directories_are_not_shown():
             check(all(line['text'] is None for line in answer['lines']), f'{path}: {answer}')
             check('secret' not in daemon.get(f'/runs/forged/{i}?function=work').replace('secret.php', ''), path)
         add(d, 'forged', 'ok', speedscope(f'{d}/ok.speedscope.json', [('work', f'{d}/app/ok.php', 1)]))
-        check(ask(daemon, run='forged/ok', function='work')['lines'][0]['text'] == '<?php // shown', 'the one that may be shown')
+        check(ask(daemon, run='forged/ok', function='work')['lines'][0]['text'] == '<?php // shown', 'the permitted file is shown')
         # A file that the profile does not have is none that can be asked for, whatever the address says.
         for parameters in ({'function': f'{d}/app/ok.php'}, {'by': 'file'}, {'function': 'work', 'file': f'{d}/app/ok.php', 'by': 'file'},
                            {'function': f'{d}/app/.env', 'by': 'file'}, {'function': f'{d}/secret.php:1', 'by': 'line'}):
@@ -203,7 +203,7 @@ def missing_or_modified_source_is_reported_with_a_remedy():
         check(f'--source-dir {d}/app=' in gone['why'] and gone['lines'][0]['self'] == [7], f'{gone}')
         elsewhere = ask(daemon, run='shop/elsewhere', function='work')
         check('--source-dir /opt/site/src' in elsewhere['why'], f'{elsewhere}')
-        check(ask(daemon, run='shop/mapped', function='work')['lines'][0]['text'] == '<?php // the checkout', 'a directory in place of another')
+        check(ask(daemon, run='shop/mapped', function='work')['lines'][0]['text'] == '<?php // the checkout', 'a mapped directory is used')
         none = ask(daemon, run='shop/none', function='work')
         check(none['file'] is None and none['lines'][0]['text'] is None and 'no file is known' in none['why'], f'{none}')
         add(d, 'shop', 'some', speedscope(f'{d}/some.speedscope.json', [('main', f'{d}/app/short.php', 0), ('work', f'{d}/app/short.php', 2), ('strlen', '', 0)]))
@@ -245,7 +245,7 @@ def source_directories_are_read_from_the_configuration_file_and_must_be_absolute
         write(f'{d}/strobe.yaml', f'source-dir:\n  - {d}/app\n')
         with Daemon(d, '-c', f'{d}/strobe.yaml') as daemon:
             add(d, 'shop', 'a', speedscope(f'{d}/a.speedscope.json', [('work', f'{d}/app/a.php', 1)]))
-            check(ask(daemon, run='shop/a', function='work')['lines'][0]['text'] == '<?php // shown', 'from the file')
+            check(ask(daemon, run='shop/a', function='work')['lines'][0]['text'] == '<?php // shown', 'read from the configuration file')
             write(f'{d}/strobe.yaml', f'source-dir:\n  - {d}\n')
             daemon.process.send_signal(1)
             wait_for(lambda: any('source-dir' in line and 'restart' in line for line in daemon.lines))

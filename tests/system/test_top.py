@@ -64,10 +64,10 @@ def the_screen_follows_a_script_and_responds_to_keys():
         check(re.match(r'on CPU [\d.]+, blocked [\d.]+, waiting for a CPU [\d.]+ threads on average$', lines[1]), lines[1])
         check(re.match(r'0 lost; [\d,]+ (ticks|observations): [\d,]+ kept', lines[2]), lines[2])
         s.type('t')
-        check(s.wait(lambda t: 'sorted by total' in t and names(t)[:1] == [php.path]), f'the script is all of it: {s.text()}')
+        check(s.wait(lambda t: 'sorted by total' in t and names(t)[:1] == [php.path]), f'the script is at the top with the total: {s.text()}')
         s.type('o')
         check(s.wait(lambda t: 'sorted by off' in t and 'usleep' in names(t) and times_off(t) == sorted(times_off(t), reverse=True) and times_off(t)[:1] > [0]),
-              f'who waits most comes first: {s.text()}')
+              f'the longest wait comes first: {s.text()}')
         s.type('/BURN\r')
         check(s.wait(lambda t: 'filter /BURN/' in t and names(t) == ['burn']), s.text())
         s.type('/\x15(\r')
@@ -88,7 +88,7 @@ def the_screen_follows_a_script_and_responds_to_keys():
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         s.type('q')
         check(s.wait_for_end() == 0 and s.is_as_before(), f'{s.process.returncode} {s.text()}')
-        check(b'\x1b[?25h' in s.bytes.split(b'strobe top')[-1], 'the cursor is back')
+        check(b'\x1b[?25h' in s.bytes.split(b'strobe top')[-1], 'the cursor is restored')
 
 
 @test
@@ -98,15 +98,15 @@ def a_paused_table_does_not_change_while_the_recording_continues():
         s.type(' ')
         check(s.wait(lambda t: 'PAUSED' in t), s.text())
         before = s.text()
-        check(not s.wait(lambda t: t != before, 1), 'nothing moves')
+        check(not s.wait(lambda t: t != before, 1), 'the table does not change')
         s.type('a')
         check(s.wait(lambda t: '| all ' in t), s.text())
         stopped = re.search(r'all (\d+:\d+)', s.text()).group(1)
         s.type('p')
         check(s.wait(lambda t: 'PAUSED' not in t and re.search(r'all (\d+:\d+)', t) and re.search(r'all (\d+:\d+)', t).group(1) != stopped),
-              f'the time while it stood still was recorded: {s.text()}')
+              f'the time of the pause was recorded: {s.text()}')
         s.type('r')
-        check(s.wait(lambda t: re.search(r'all 0:0[0-2]', t)), f'a reset begins anew: {s.text()}')
+        check(s.wait(lambda t: re.search(r'all 0:0[0-2]', t)), f'a reset restarts the time: {s.text()}')
 
 
 @test
@@ -125,7 +125,7 @@ def the_current_view_is_saved_to_a_file():
         check(s.wait(lambda t: 'wrote waits.folded' in t), s.text())
         with open(f'{d}/waits.folded') as f:
             stacks = dict(line.rsplit(' ', 1) for line in f.read().splitlines())
-        check(int(stacks.get(f'{php.path};nap;usleep', 0)) > 100_000_000, f'it is of waits: {stacks}')
+        check(int(stacks.get(f'{php.path};nap;usleep', 0)) > 100_000_000, f'the file contains off-CPU time: {stacks}')
         s.type('w\x15/nonexistent/x.svg\r')
         check(s.wait(lambda t: "not saved: cannot write '/nonexistent/x.svg'" in t), s.text())
         s.type('w\x15x.unknown\r')
@@ -141,7 +141,7 @@ def resizing_and_tiny_terminals_are_handled():
         for columns, lines in ((40, 10), (3, 2), (1, 1), (200, 50), (80, 24)):
             s.resize(columns, lines)
             check(s.wait(lambda t: columns < 40 or ('self%' in t and 'burn' in t and len(s.lines()[-1]) > 10)), f'{columns}x{lines}: {s.text()}')
-        check(s.process.poll() is None, 'it goes on')
+        check(s.process.poll() is None, 'it is still running')
         s.type('q')
         check(s.wait_for_end() == 0, s.text())
 
@@ -156,7 +156,7 @@ def the_terminal_is_restored_on_every_exit():
                     s.type('\x03')
                 elif how == 'hang up':
                     s.hang_up()
-                    check(wait_for(lambda: s.process.poll() is not None), 'it ends with its terminal')
+                    check(wait_for(lambda: s.process.poll() is not None), 'exits when its terminal closes')
                     continue
                 elif how != 'time':
                     s.process.send_signal(how)
@@ -288,7 +288,7 @@ def running_requests_are_shown_with_their_url_and_stack():
             check(s.wait(lambda t: 'by function' in t and row(t, 'sleep')), s.text())
             s.type('q')
             check(s.wait_for_end() == 0, s.text())
-            check(b'4711' not in s.bytes, 'the query stays where it is')
+            check(b'4711' not in s.bytes, 'the query string is not shown')
 
 
 @test
