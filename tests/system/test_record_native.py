@@ -226,7 +226,7 @@ def the_resolver_of_the_dynamic_linker_is_unwound():
             check(matches(frames, pattern, path), f'the whole stack: {frames}')
             check('_dl_fixup' in frames[:-1], f'the dynamic linker calls the resolver: {frames}')
         for end in ends:
-            check(any(end in f[-1] for f in found), f'some sleep and some run, with {options}: {found}')
+            check(any(end in f[-1] for f in found), f'both sleeping and running stacks, with {options}: {found}')
 
 
 @test
@@ -304,7 +304,7 @@ def jit_compiled_regexes_keep_php_callers_in_order():
         at = frames.index('[unknown native]') if '[unknown native]' in frames else -1
         # The native code that called it is not known, PHP's callers are, and nothing else is reported.
         check(at > 0 and frames[at + 1] == '[jit]_[j]' and frames[:at] == [php.path, *ways.get(frames[at - 1], ['?'])],
-              f'PHP frames, then what is not known, then generated code: {frames}')
+              f'PHP frames, then unknown native frames, then generated code: {frames}')
         seen += n
     said = re.search('^strobe: ([0-9,]+) native stacks end at code whose caller cannot be found, such as generated code', r.stderr, re.M)
     check(seen > 20 and said and int(said[1].replace(',', '')) >= seen, f'{seen} samples in regexes: {r.stderr}')

@@ -92,7 +92,7 @@ def function_names_stay_correct_across_opcache_resets():
         with Requests(ask):
             r = record('--fpm', '-F', 999, '-d', 4, '--lang', 'php', '-o', f'{d}/out.folded')
         check(r.returncode == 0, r.stderr)
-        check(answers[2] == {'kept'} and answers[3] == {'reset'}, f'opcache kept the scripts, and forgot them: {answers}')
+        check(answers[2] == {'kept'} and answers[3] == {'reset'}, f'opcache cached and reset the scripts: {answers}')
         seen, mixed = set(), []
         for frames in frames_of(f'{d}/out.folded'):
             mine = {m.group(1) for f in frames for m in [re.search(r'g(\d+)(\.php)?$', f)] if m}

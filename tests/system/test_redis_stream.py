@@ -183,7 +183,7 @@ def collectors_killed_a_hundred_times_neither_lose_nor_duplicate_samples():
             threads[-1].start()
         for t in threads:
             t.join()
-        check(not failures, f'all streams are read to their end: {failures}')
+        check(not failures, f'all streams are read completely: {failures}')
         for number, (collector, sent) in sorted(results.items()):
             check_stored(collector, sent, f'collector {number} has stored what was sent, once')
 
@@ -337,7 +337,7 @@ def a_redis_that_is_out_of_memory_is_still_read():
         with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
             check(wait_for(lambda: is_read(server)), 'the stream is read and acknowledged')
             c.stop()
-            check_stored(c, sent, 'and stored')
+            check_stored(c, sent, 'all are stored')
             check(len([line for line in c.lines if 'out of memory' in line]) in (1, 2), f'logged, but not every second: {c.lines}')
 
 
@@ -365,11 +365,11 @@ def check_six_streams(cluster, url):
             cluster.move_slot(source.command('CLUSTER', 'KEYSLOT', keys[2]), source, target)
             check(cluster.node_of(keys[2]) is target, 'a slot has moved')
             add(200)
-            check(wait_for(lambda: all(is_read(cluster.node_of(k), k) for k in keys)), 'all are read to their ends')
+            check(wait_for(lambda: all(is_read(cluster.node_of(k), k) for k in keys)), 'all streams are read completely')
             c.stop()
             sent = Sent(None)
             sent.sums = sums
-            check_stored(c, sent, 'and stored once')
+            check_stored(c, sent, 'all are stored once')
 
 
 @test
@@ -464,7 +464,7 @@ def a_redis_user_without_permission_to_write_records_still_reads_the_stream():
             c.stop()
             check(any('cannot record the batches' in line and 'hset' in line.lower() for line in c.lines), f'it is logged: {c.lines}')
             check(sum('record' in line for line in c.lines) == 2, f'once for writing, once for reading: {c.lines}')
-            check_stored(c, sent, 'and stored')
+            check_stored(c, sent, 'all are stored')
 
 
 # --- The disk ---
@@ -521,7 +521,7 @@ def large_entries_do_not_exceed_the_queue_limit():
             for _ in range(20):
                 sizes.append(c.status()['sinks'][0]['queue_bytes'])
             check(max(sizes) <= 8 << 20, f'the queue stays within its limit: {max(sizes)}')
-            check(c.status()['samples']['dropped']['queue_full'] == 0, 'and nothing is dropped')
+            check(c.status()['samples']['dropped']['queue_full'] == 0, 'nothing is dropped')
 
 
 if __name__ == '__main__':

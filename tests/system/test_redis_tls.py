@@ -93,7 +93,7 @@ def large_entries_are_forwarded_over_tls():
         for i in range(40):
             relay.send(*[one(f'{"y" * 900}{i}.{k}') for k in range(50)])
         check(relay.wait_until_forwarded(2000), 'all are forwarded')
-        check(Stream(r).total() == 2000, 'and stored')
+        check(Stream(r).total() == 2000, 'all are stored')
 
 
 @test

@@ -142,7 +142,7 @@ def entries_wait_while_the_broker_rejects_writes():
             admin.close()
             redis.forget_client()
             sent += 1
-            check(relay.wait_until_forwarded(sent), f'{name}: it arrives afterwards')
+            check(relay.wait_until_forwarded(sent), f'{name}: the sample is forwarded afterwards')
         check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each is counted once')
         said = [line for line in relay.lines if 'is queued in' in line]
         check(len(said) == 3, f'each is logged once: {said}')
@@ -175,7 +175,7 @@ def the_relay_continues_after_the_broker_hangs_or_loses_its_data():
         redis.pause()
         relay.send(one('hung'))
         time.sleep(2.5)
-        check(relay.figure('forwarded_samples_total') == 1, 'nothing arrives while it hangs')
+        check(relay.figure('forwarded_samples_total') == 1, 'nothing is forwarded while the broker hangs')
         relay.send(one('still hung'))
         redis.process.kill()                    # in its sleep, and its data is gone
         redis.process.wait()
@@ -238,7 +238,7 @@ def entries_whose_reply_was_lost_are_not_duplicated():
             check(relay.wait_until_on_disk(2), 'another sample is on disk')
             relay.end(signal.SIGKILL)           # nor after a restart
             relay.start()
-            check(wait_for(lambda: proxy.lost >= 2), 'a conflicting run is rejected')
+            check(wait_for(lambda: proxy.lost >= 2), 'another reply is lost')
             proxy.deaf = False
             check(wait_for(lambda: relay.figure('waiting_entries') == 0), 'no entries are queued')
             s = Stream(redis)
@@ -331,7 +331,7 @@ def a_relay_restored_from_an_old_state_loses_no_new_samples():
             shutil.copytree(f'{d}/snapshot', relay.state)
         s = Stream(redis)
         check(s.sums == {('main', 'before'): 10, ('main', 'lost with the snapshot'): 1000, ('main', 'after it'): 1000},
-              f'the stream has all of it: {s.sums}')
+              f'the stream contains all samples: {s.sums}')
 
 
 @test
@@ -382,7 +382,7 @@ def a_reused_entry_number_with_different_content_is_not_deduplicated():
         shutil.copytree(relay.state, f'{d}/snapshot')
         redis.start()
         with relay:
-            check(relay.wait_until_forwarded(7), 'it is forwarded')
+            check(relay.wait_until_forwarded(7), 'the first entry is forwarded')
         shutil.rmtree(relay.state)
         shutil.copytree(f'{d}/snapshot', relay.state)
         segment, = glob.glob(f'{relay.state}/*/*.spool')
@@ -392,7 +392,7 @@ def a_reused_entry_number_with_different_content_is_not_deduplicated():
             with relay:
                 check(relay.wait_until_forwarded(7), 'the second entry is forwarded')
                 f = relay.figures()
-                check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (7 - known, known), f'as it was: {f}')
+                check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (7 - known, known), f'the entry is either forwarded or deduplicated: {f}')
                 check(f['renumbered_entries_total'] == (known == 0), 'it is counted')
                 check(relay.is_exact(), 'the counters add up')
                 relay.end()
@@ -431,7 +431,7 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
         with relay:
             check(relay.wait_until_forwarded(12), 'queued entries are forwarded')
             f = relay.figures()
-            check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (5, 7), f'only once: {f}')
+            check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (5, 7), f'queued entries are forwarded once: {f}')
             check(f['set_aside_files_total'] == 0 and relay.is_exact(), 'the counters add up')
         s = Stream(redis)
         check(s.sums == {('main', 'waits'): 5}, f'the entry is in the stream: {s.sums}')
@@ -510,7 +510,7 @@ def a_spool_over_its_limit_drops_and_counts_the_oldest_entries():
                 if i % 2:       # so that there are several entries
                     relay.wait_until_on_disk(100 * (i + 1))
             check(wait_for(lambda: relay.figure('received_samples_total') == 1200), 'all are received')
-            check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some are dropped')
+            check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some samples are dropped')
             check(relay.figure('spool_bytes') <= 1 << 20, 'the spool stays within its limit')
             check(relay.is_exact(), 'the counters add up')
             redis.start()
@@ -575,7 +575,7 @@ def a_cluster_keeps_the_stream_of_each_host_under_one_key():
         before = Stream(node, key).total()
         with Relay(d, cluster.url('?stream=strobe&keys=16&window=0&host=web1'), state='web1') as relay:
             relay.send(one('before'))
-            check(relay.wait_until_forwarded(1), 'one arrives before the slot moves')
+            check(relay.wait_until_forwarded(1), 'one is forwarded before the migration')
 
             def send_meanwhile():
                 other.command('SCRIPT', 'FLUSH')
@@ -636,11 +636,11 @@ def relay_and_collector_wait_while_the_broker_is_loading_its_data():
             check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is logged: {relay.lines}')
             check(relay.figure('up') == 0, 'reported as down')
             redis.end_loading()
-            check(relay.wait_until_forwarded(1), 'it arrives when all is loaded')
+            check(relay.wait_until_forwarded(1), 'samples arrive after loading')
             check(len([line for line in relay.lines if 'loading' in line]) == 1, f'logged once: {relay.lines}')
             check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'the stream is read')
             check(center.end(signal.SIGTERM) == 0, 'the collector exits with 0')
-            check(center.stored()[0] == {'main;f0': 1}, 'and stored')
+            check(center.stored()[0] == {'main;f0': 1}, 'all are stored')
 
 
 @test
@@ -675,11 +675,11 @@ def each_sample_is_stored_once_whichever_process_is_killed():
             group = redis.command('XINFO', 'GROUPS', 'strobe')[0]
             facts = dict(zip(group[::2], group[1::2]))
             return facts[b'pending'] == 0 and facts[b'lag'] == 0
-        check(wait_for(is_read), 'all is read and acknowledged')
+        check(wait_for(is_read), 'all entries are read and acknowledged')
         check(center.end(signal.SIGTERM) == 0, 'the collector exits with 0')
         stored, runs = center.stored()
         check(stored == sums, f'the store matches the sent samples: {sum(stored.values())} of {sum(sums.values())}')
-        check(runs == ['r1'], f'and the run: {runs}')
+        check(runs == ['r1'], f'the run is stored: {runs}')
 
 
 if __name__ == '__main__':

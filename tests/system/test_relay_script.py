@@ -79,7 +79,7 @@ def repeated_entries_are_deduplicated():
 def an_entry_with_the_number_of_another_is_added_and_reported_as_renumbered():
     with relay() as r:
         r.add(*range(1, 11))
-        check(r.add(4, 5, life=1) == 'rr', 'another content is renumbered')
+        check(r.add(4, 5, life=1) == 'rr', 'entries with other content are renumbered')
         check(r.add(4, 5, life=1) == 'kk', 'renumbered entries are deduplicated')
         check(r.add(6, 7, life=1) == 'rr', 'the highest number is that of the first')
         check(r.add(11) == 'a' and r.add(8, life=1) == 'r' and r.add(12, 9, life=1) == 'ar', 'in turns')
@@ -147,7 +147,7 @@ def the_record_expires_about_a_month_after_the_last_entry():
             n = len(r.ids()) + 1
             check(r.add(n, n - 1) == 'ak', 'earlier entries are deduplicated')
             ttl = r.redis.command('TTL', RECORD)
-            check(abs(ttl - expected) < 60, f'{left}: it goes in {ttl} seconds, not {expected}')
+            check(abs(ttl - expected) < 60, f'{left}: expires in {ttl} seconds, not {expected}')
 
 
 @test
@@ -156,9 +156,9 @@ def entries_added_before_a_rejected_one_are_remembered():
         r.add(1)
         r.redis.command('XSETID', 'strobe', '18446744073709551615-18446744073709551613')
         try:
-            check(False, f'the stream is at its end: {r.add(2, 3, 4, 5)}')
+            check(False, f'XADD fails at the last id of the stream: {r.add(2, 3, 4, 5)}')
         except RedisError as e:
-            check('XADD' in str(e) or 'ID' in str(e), f'it is logged: {e}')
+            check('XADD' in str(e) or 'ID' in str(e), f'the error is returned: {e}')
         check(r.add(1, 2, 3) == 'kkk', 'entries added before are deduplicated')
         check(len(r.ids()) == 3, f'each exists once: {r.ids()}')
 

@@ -111,8 +111,8 @@ def a_suspended_daemon_delays_a_client_only_until_its_timeout_and_loses_no_lines
             d.process.send_signal(signal.SIGCONT)
         check('RedisException' in out, f'phpredis gives up: {out}')
         seconds = float(re.search(r'([\d.]+) seconds', out).group(1))
-        check(seconds < 3, f'it took {seconds} s, of which phpredis allows 1')
-        check(d.wait_for_samples(3), f'the line that was sent meanwhile is stored: {d.stored()} samples')
+        check(seconds < 3, f'it took {seconds} s with a timeout of 1 s')
+        check(d.wait_for_samples(3), f'the line sent in the meantime is stored: {d.stored()} samples')
 
 
 @test
@@ -121,7 +121,7 @@ def without_a_daemon_the_client_fails_immediately():
         with Listener(directory) as d:
             check(d.stop() == 0, 'exits with 0 on SIGTERM')
             out = php(d)
-            check('Connection refused' in out, f'refused: {out}')
+            check('Connection refused' in out, f'the connection is refused: {out}')
 
 
 @test
@@ -150,7 +150,7 @@ def a_password_is_required_and_never_logged():
             check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with a wrong password')
             wait_for(lambda: d.log('wrong password'))
             shown = d.get('/api/v1/status') + ' '.join(d.lines)
-            check('geheim' not in shown and len(d.log('wrong password')) == 1, f'it is not in {d.lines}')
+            check('geheim' not in shown and len(d.log('wrong password')) == 1, f'the password is not in {d.lines}')
 
 
 @test
@@ -159,10 +159,10 @@ def a_listener_beyond_localhost_requires_a_password():
         d = Daemon(directory, '--from', 'resp://0.0.0.0:0')
         try:
             d.start()
-            check(False, 'it started')
+            check(False, 'the daemon started')
             d.stop()
         except RuntimeError as e:
-            check('without a password: anybody could send samples' in str(e), f'the reason is logged: {e}')
+            check('without a password: anybody could send samples' in str(e), f'the reason is reported: {e}')
             check(d.process.wait(60) == 2, 'exits with 2')
         d.said.thread.join(10)
         d.process.stderr.close()
@@ -176,7 +176,7 @@ def an_http_client_is_disconnected_and_logged_once():
             r = subprocess.run(['curl', '-s', '-m', '5', '-d', 'PUBLISH excimer "evil 1"', f'http://127.0.0.1:{d.port}/'],
                                capture_output=True, text=True)
             check(r.returncode == 52 and r.stdout == '', f'an empty reply: {r.returncode} {r.stdout!r}')
-        check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line says so: {d.lines}')
+        check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line is logged: {d.lines}')
         check(d.status()['samples']['received'] == 0, 'no sample was received')
 
 
@@ -308,7 +308,7 @@ def memory_use_stays_flat_under_arbitrary_input():
         load(time.monotonic() + seconds / 2)
         first = rss()
         load(time.monotonic() + seconds / 2)
-        check(rss() < first * 1.3 + 20, f'{first} MB in the middle and {rss()} MB in the end')
+        check(rss() < first * 1.3 + 20, f'{first} MB halfway and {rss()} MB at the end')
         s = d.status()['samples']
         check(s['received'] == s['stored'] + s['queued'] + sum(s['dropped'].values()), f'nothing is unaccounted for: {s}')
 

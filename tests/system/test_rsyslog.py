@@ -26,7 +26,7 @@ class Rsyslog:
         if not shutil.which('rsyslogd'):
             raise Skip('rsyslog is not installed')
         for word, here in places.items():
-            check(word in text, f'the docs say {word}')
+            check(word in text, f'the docs contain {word}')
             text = text.replace(word, here)
         self.directory, self.config = directory, f'{directory}/rsyslog.conf'
         with open(self.config, 'w') as f:
@@ -106,7 +106,7 @@ def syslog_lines_arrive_through_a_rotated_file():
             n = d.status()['sources'][0]
             check(not any(n['rejected_lines'].values()), f'no line is rejected: {n["rejected_lines"]}')
             check(d.stop() == 0, 'exits with 0')
-        check(samples(directory, store) == 1800 + again, 'and stored once')
+        check(samples(directory, store) == 1800 + again, 'all are stored once')
 
 
 @test

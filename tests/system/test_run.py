@@ -214,7 +214,7 @@ def a_run_without_samples_does_not_overwrite_an_earlier_profile():
             with open(f'{p.path}/{output}', 'rb') as f:
                 good = f.read()
             r = p.run('php', '-n', script, options=['-q', '-o', output])
-            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is logged: {r.stderr!r}')
+            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is reported: {r.stderr!r}')
             with open(f'{p.path}/{output}', 'rb') as f:
                 check(f.read() == good, f'{output} is the earlier one')
         r = p.run('php', script)

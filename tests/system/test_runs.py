@@ -116,7 +116,7 @@ def the_trace_of_a_killed_process_is_counted_as_dropped():
                    f'strobe.socket={d.socket}', script]
         for killed in (1, 2):
             process = subprocess.Popen(command)
-            check(wait_for(lambda: os.path.exists(f'{directory}/ready')), 'it runs')
+            check(wait_for(lambda: os.path.exists(f'{directory}/ready')), 'the script is running')
             os.unlink(f'{directory}/ready')
             process.kill()
             process.wait()
@@ -167,7 +167,7 @@ def a_run_two_hundred_thousand_calls_deep_is_stored_and_rendered():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
         send_memfd(s, run_message(deep, labels('deep')))
-        check(wait_for(lambda: listed(d) == ['shop/deep'], 60), 'it is stored')
+        check(wait_for(lambda: listed(d) == ['shop/deep'], 60), 'the run is stored')
         check(json.loads(d.get('/api/v1/runs'))['runs'][0]['totals']['wall_ns'] == 200_000_000, 'the run is complete')
         status, _, svg = ask(d, '/runs/shop/deep/flamegraph.svg')
         check(status == 200 and b'down' in svg, 'rendered as SVG')
@@ -260,7 +260,7 @@ def bodies_over_the_limit_are_rejected_before_and_during_the_upload():
         check(c.getresponse().status == 413, 'rejected without Content-Length')
         c.close()
         bomb = gzip.compress(b'main;f 1\n' * (30 << 20), 1)
-        check(ask(d, '/api/v1/runs?id=bomb', 'POST', bomb)[0] == 413, 'rejected after decompression')
+        check(ask(d, '/api/v1/runs?id=bomb', 'POST', bomb)[0] == 413, 'rejected during decompression')
         check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next upload is accepted')
 
 
@@ -316,7 +316,7 @@ def slow_uploads_neither_block_http_threads_nor_delay_shutdown():
         check(wait_for(lambda: d.status()['samples']['received'] == 3), 'a sample arrived')
         threads, answers = post_many(d, slow_profile(), 20)
         # Two are read and eight wait, unless all came before the first was taken up.
-        check(wait_for(lambda: len(answers) >= 10), f'{len(answers)} of 20 are refused')
+        check(wait_for(lambda: len(answers) >= 10), f'{len(answers)} of 20 are rejected')
         check(all(a == (503, '{"error":"too many profiles are being read or removed at this moment; try again"}\n') for a in answers),
               f'with a message: {answers}')
         for _ in range(20):
@@ -345,7 +345,7 @@ def deletions_that_wait_for_another_writer_block_no_http_threads():
             t.start()
         for _ in range(10):
             check(d.get('/healthz') and d.get('/metrics'), 'probes respond during the deletions')
-        check(not answers, f'before any removal is done: {answers}')
+        check(not answers, f'before any deletion completes: {answers}')
         other.execute('ROLLBACK')
         other.close()
         for t in threads:
@@ -390,7 +390,7 @@ def a_run_over_the_query_memory_limit_is_pruned_with_a_warning():
         check(json.loads(d.get('/api/v1/runs?source=big'))['runs'][0]['nodes'] > 600000, 'a large run is listed')
         status, headers, text = ask(d, '/api/v1/runs/big/1?format=folded')
         check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')), f'folded output carries the warning: {status} {headers} {text[:200]}')
-        check(b'[pruned]' in text and sum_of(text.decode()) == whole, f'and adds up to {whole}')
+        check(b'[pruned]' in text and sum_of(text.decode()) == whole, f'folded output adds up to {whole}')
         for path in ('/api/v1/runs/big/1', '/api/v1/runs/big/1/report', '/runs/big/1'):
             status, headers, text = ask(d, path)
             check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')) and PRUNED.search(text.decode()),
@@ -458,9 +458,9 @@ def posting_and_deleting_require_the_token_if_one_is_configured():
         os.chmod(f'{directory}/token', 0o600)
         with Daemon(directory, '--token-file', f'{directory}/token') as d:
             bearer = {'Authorization': 'Bearer 0123456789abcdef0123456789abcdef'}
-            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n')[0] in (401, 403), 'refused')
-            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n', **bearer)[0] == 201, 'accepted')
-            check(ask(d, '/api/v1/runs/default/1', 'DELETE')[0] in (401, 403), 'not removed')
+            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n')[0] in (401, 403), 'posting without the token is rejected')
+            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n', **bearer)[0] == 201, 'posting with the token is accepted')
+            check(ask(d, '/api/v1/runs/default/1', 'DELETE')[0] in (401, 403), 'deleting without the token is rejected')
 
 
 @test
@@ -507,7 +507,7 @@ def runs_are_evicted_by_the_limits_of_serve():
             check(wait_for(lambda: d.status()['store']['runs'] == 5), 'five runs remain after startup')
             check(sorted(listed(d)) == sorted(f'shop/r{i}' for i in range(15, 20)), f'the newest runs remain: {listed(d)}')
             check(wait_for(lambda: d.status()['store']['runs_removed']['count'] == 15), 'evictions are counted')
-            check('strobe_runs_removed_total{reason="count"} 15\n' in d.get('/metrics'), 'also for Prometheus')
+            check('strobe_runs_removed_total{reason="count"} 15\n' in d.get('/metrics'), 'evictions are in the metrics')
     for options in (['--runs-size', 'lots'], ['--runs-age', '-1'], ['--runs-count', '-1']):
         r = strobe('serve', *options)
         check(r.returncode == 1 and options[0] in r.stderr, f'{options}: {r}')
@@ -552,7 +552,7 @@ def run_trace_sums_parent_and_child_processes_and_writes_all_columns():
         raise Skip('the extension is not built')
     with Directory() as directory:
         r = trace(directory, 10)
-        check(r.returncode == 3 and r.stdout == 'output\n', f'exit code and output are those of the command: {r}')
+        check(r.returncode == 3 and r.stdout == 'output\n', f'exit code and output of the command are preserved: {r}')
         check('17 calls in 2 traces' in r.stderr, r.stderr)
         check('calls' in r.stderr and 'off-CPU' in r.stderr and '-512 B' in r.stderr, r.stderr)
         first = r.stderr.splitlines()[2]

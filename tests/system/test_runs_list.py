@@ -191,7 +191,7 @@ def files_uploaded_through_a_form_without_scripts_keep_their_names():
         check('Stored 1 of 3 files' in text and 'PNG image' in text and 'b/n' in listed(d), 'the valid file is stored')
         status, _, text = form(d, [('n.b.xhprof', xhprof(7)), ('m.b.xhprof', xhprof(8)), ('<b>.png', b'\x89PNG and so on')])
         check('Stored 1 of 3 files; 1 was stored before<' in text and 'b/m' in listed(d), f'{status} {text}')
-        check(ask(d, '/api/v1/runs/b/m', 'DELETE')[0] == 204, 'it is not counted below')
+        check(ask(d, '/api/v1/runs/b/m', 'DELETE')[0] == 204, 'the extra run is deleted')
         status, headers, _ = form(d, [('../../etc/passwd.xhprof', xhprof(900))])
         check(status == 303 and headers['Location'].startswith('/runs/default/'), 'paths are removed from file names')
         for files, fields in (([], {}), ([('', b'')], {}), ([('a', xhprof(1))], {'source': '../x'}),

@@ -88,7 +88,7 @@ def the_build_fails_if_the_extension_cannot_be_built_for_a_php():
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
         check(r.returncode == 2 and 'php-dev' in r.stderr, f'{r}')
         check('7.4' in r.stderr and 'left out' in r.stderr, f'a PHP that is too old is named: {r}')
-        check('`php` starts' not in r.stderr, f'there is no php: {r}')
+        check('`php` starts' not in r.stderr, f'no `php` command is named: {r}')
         with open(os.path.join(directory, 'php'), 'w') as f:
             f.write('#!/bin/sh\necho 8.4\n')
         os.chmod(os.path.join(directory, 'php'), 0o755)

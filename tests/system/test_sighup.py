@@ -73,7 +73,7 @@ def a_stream_source_removed_and_added_again_by_sighup_loses_no_relayed_samples()
                 return wait_for(lambda: c.sums()['samples']['stored'] == stored)
 
             check(send_and_wait(20), f'samples of the relay are stored: {c.status()["samples"]}')
-            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
+            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'all are acknowledged')
             write_config(config, **without)
             c.hup('reloaded the configuration')
             check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the stream source is closed: {c.lines}')

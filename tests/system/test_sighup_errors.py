@@ -144,7 +144,7 @@ def an_error_about_a_list_item_names_its_line():
                                         ('label-from', 'pod=env:POD_NAME', 'nonsense')):
                 write(config, f'{given}{option}:\n  - {good}\n  - {wrong}\n', 'w')
                 d.hup(f"was not applied: {config}:6: ")
-                check(f"'{option}" in d.lines[-1], f'and its option: {d.lines[-1]}')
+                check(f"'{option}" in d.lines[-1], f'the error names the option: {d.lines[-1]}')
             check(d.stop() == 0, 'exits with 0')
 
 

@@ -179,7 +179,7 @@ def a_socket_path_spelled_differently_is_the_same_source():
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
             c.hup(f'was not applied: {config}:1: {paths[2]} and unix:{paths[0]} ({config}:1) are the same source')
-            check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
+            check(os.stat(paths[0]).st_ino == inode, 'the socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'exits with 0')
 

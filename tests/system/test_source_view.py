@@ -91,7 +91,7 @@ def executed_lines_of_sampled_traffic_are_shown_beside_the_source():
         check(plain['function']['total'][0] == answer['total'][0], f'{plain["function"]} {answer["total"]}')
         page = daemon.get(address('/', function='Digest::both', **fixed))
         check('<tr id="L9" class="hot">' in page and 'href="#L9"' in page and '<code>&#9;&#9;&#9;$s = md5($this-&gt;data . ' in page, page)
-        check('id="source"' not in daemon.get(address('/', function='Digest::both', lines=0, **fixed)), 'lines=0 leaves it out')
+        check('id="source"' not in daemon.get(address('/', function='Digest::both', lines=0, **fixed)), 'lines=0 omits the source')
         rows = json.loads(daemon.get(address('/api/v1/table', by='line', **fixed)))
         check(f'{script}:9' in rows['name'] and f'{script}:8' in rows['name'], f'by executed line: {rows["name"]}')
 

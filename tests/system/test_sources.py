@@ -137,7 +137,7 @@ def an_arc_lamp_host_migrates_with_its_client_and_yaml_and_without_redis():
         with d:
             run_site()
             wait_for_lines(20)
-            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'it is stored: {d.status()["samples"]}')
+            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'all is stored: {d.status()["samples"]}')
             folded = d.get('/api/v1/profile?format=folded&from=-15m&entry=index')
             check(f'{directory}/index.php;Shop::run;Cart::total 5' in folded, f'a range of the store: {folded}')
             check(d.stop() == 0, 'exits with 0')
@@ -213,7 +213,7 @@ def a_systemd_socket_is_used_and_queues_clients_until_the_collector_runs():
         client.sendall(b'*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$8\r\nmain;a 5\r\n')
         c = passed.hand_to(Collector(directory, '-c', config))
         check(client.recv(100).startswith(b':'), 'data sent before the start is answered')
-        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'and stored')
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'all are stored')
         write_config(config, **without)
         c.hup('reloaded the configuration')
         check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the source is closed: {c.lines}')
@@ -231,7 +231,7 @@ def a_systemd_socket_serves_one_source_however_its_address_is_written():
         c = Collector(directory, '--from', first, '--from', second, '--to', f'sqlite:{directory}/a')
         try:
             passed.hand_to(c)
-            check(False, f'it starts: {c.lines}')
+            check(False, f'the collector started: {c.lines}')
         except RuntimeError as e:
             check(f'cannot listen on {second}: the source {first} already listens there; remove one of them' in str(e), f'{e}')
         finally:
@@ -377,14 +377,14 @@ def a_possibly_rotated_file_is_reported_and_read_once_it_is_added_as_a_source():
         write(log, 'main;c 1\n')
         with Collector(directory, *options) as c:
             said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
-            check(wait_for(lambda: said in ' '.join(c.lines)), f'the file is named: {c.lines}')
-            check(f'if its lines are missing, add file:{log}.1 as a source' in ' '.join(c.lines), 'and the remedy')
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the file is reported: {c.lines}')
+            check(f'if its lines are missing, add file:{log}.1 as a source' in ' '.join(c.lines), 'the remedy is logged')
             check(wait_for(lambda: total_so_far(store) == 2), 'the new file is read')
             check(c.stop() == 0, 'exits with 0')
         with Collector(directory, '--from', f'file:{log}.1', *options) as c:
-            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
+            check(wait_for(lambda: total_so_far(store) == 3), 'the line is read after the remedy')
             check(c.stop() == 0, 'exits with 0')
-            check(said not in ' '.join(c.lines), 'it is named once')
+            check(said not in ' '.join(c.lines), 'the file is reported once')
         check(total(directory, store) == 3, 'each line is counted once')
 
 
@@ -453,12 +453,12 @@ def the_unread_rest_of_a_file_moved_by_copytruncate_is_reported_with_its_offset(
         write(log, 'main;c 1\n', 'w')
         with Collector(directory, *options) as c:
             said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
-            check(wait_for(lambda: said in ' '.join(c.lines)), f'the copy is named: {c.lines}')
-            check('to read the rest, write `tail -c +10` of it to another file' in ' '.join(c.lines), f'and the remedy: {c.lines}')
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the copy is reported: {c.lines}')
+            check('to read the rest, write `tail -c +10` of it to another file' in ' '.join(c.lines), f'the remedy is logged: {c.lines}')
             subprocess.run(f'tail -c +10 {log}.1 >{directory}/rest', shell=True, check=True)
             check(c.stop() == 0, 'exits with 0')
         with Collector(directory, '--from', f'file:{directory}/rest', *options) as c:
-            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
+            check(wait_for(lambda: total_so_far(store) == 3), 'the line is read after the remedy')
             check(c.stop() == 0, 'exits with 0')
         check(total(directory, store) == 3, 'each line is counted once')
 

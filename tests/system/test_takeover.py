@@ -158,7 +158,7 @@ def a_consumer_that_restarts_while_another_claims_its_batch_loses_nothing():
                     check(wait_for(lambda: link.reads >= 4), 'the first consumer has restarted and read a part')
                     other_link.let_go.set()
                     check(wait_for(lambda: pending(redis) == 0, 60), 'all is acknowledged')
-                    check(holds('back', 201, 1, first), f'and stored once: {sum(stored("back", first))} of 201')
+                    check(holds('back', 201, 1, first), f'all are stored once: {sum(stored("back", first))} of 201')
 
 
 class Writer:
