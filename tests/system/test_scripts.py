@@ -132,7 +132,7 @@ def uninstall_removes_the_installed_files_and_nothing_else():
 
 
 @test
-def uninstall_leaves_an_initially_empty_destination_empty():
+def uninstall_removes_directories_left_empty():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
@@ -143,7 +143,7 @@ def uninstall_leaves_an_initially_empty_destination_empty():
 
 
 @test
-def zsh_searches_the_directory_of_its_completion():
+def zsh_completion_is_installed_in_a_directory_that_zsh_searches():
     if not shutil.which('zsh'):
         raise Skip('zsh is not installed')
     read = subprocess.run(['zsh', '-f', '-c', 'print -l $fpath'], capture_output=True, text=True, check=True).stdout.split('\n')
@@ -156,7 +156,7 @@ def zsh_searches_the_directory_of_its_completion():
 
 
 @test
-def uninstall_rejects_a_file_list_with_paths_outside_the_destination():
+def uninstall_rejects_a_file_list_with_paths_outside_the_prefix():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         os.makedirs(f'{d}/etc')
