@@ -119,7 +119,7 @@ for (const [kind, options, isFraming] of kinds) {
 	const rules = createClient(service('settings.v1.RecordingRulesService'), transport(options));
 	const select = (type, labelSelector, more = {}) => ({ profileTypeID: type, labelSelector, start, end, ...more });
 
-	await test(`${kind}: what there is to choose from`, async (check) => {
+	await test(`${kind}: profile types, labels, series and statistics are listed`, async (check) => {
 		const { profileTypes } = await q.profileTypes({ start, end });
 		same(check, profileTypes.map((t) => t.ID), [CPU, 'process_cpu:samples:count:cpu:nanoseconds', RUN_CALLS, 'run:memory:bytes::', 'run:wall:nanoseconds::', SAMPLES, WALL], 'types');
 		same(check, [profileTypes[0].name, profileTypes[0].sampleType, profileTypes[0].sampleUnit, profileTypes[0].periodType, profileTypes[0].periodUnit], CPU.split(':'), 'parts');
@@ -132,8 +132,8 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, await values('service_name', '{host=~"web[12]"}', '{service_name!="cron"}'), ['blog', 'checkout'], 'services of hosts');
 		same(check, await values('host', '{service_name="checkout"}'), ['web2', 'web3'], 'hosts');
 		same(check, await values('__profile_type__', '{service_name="cron"}'), [CPU, 'process_cpu:samples:count:cpu:nanoseconds'], 'types of cron');
-		same(check, await values('span_id'), [], 'spans are of no series');
-		same(check, await values('nothing'), [], 'values of no label');
+		same(check, await values('span_id'), [], 'spans create no series');
+		same(check, await values('nothing'), [], 'values of an unknown label');
 		const { labelsSet } = await q.series({ start, end, labelNames: ['service_name', '__profile_type__'], matchers: ['{service_name=~"cron|blog"}'] });
 		same(check, labelsSet.map((s) => s.labels.map((l) => `${l.name}=${l.value}`).join()).sort(), [
 			`__profile_type__=${CPU},service_name=cron`, '__profile_type__=process_cpu:samples:count:cpu:nanoseconds,service_name=cron',
@@ -144,26 +144,26 @@ for (const [kind, options, isFraming] of kinds) {
 		check(await q.analyzeQuery({ start, end, query: WALL + '{}' }), 'an analysis');
 	});
 
-	await test(`${kind}: flame graphs are the store's profiles`, async (check) => {
+	await test(`${kind}: flame graphs match the profiles in the store`, async (check) => {
 		const graph = async (...a) => (await q.selectMergeStacktraces(select(...a))).flamegraph;
 		const all = await graph(WALL, '{}', { maxNodes: 16384n });
 		same(check, sorted(rebuilt(all)), sorted(await stored('wall_ns')), 'all stacks');
 		same(check, Number(all.total), sum(await stored('wall_ns')), 'their total');
 		same(check, all.names[Number(all.levels[0].values[3])], 'total', 'the root');
-		same(check, sorted(rebuilt(await graph(SAMPLES, '{service_name="blog"}'))), sorted(await stored('samples', '&entry=blog')), 'one service by its entry');
-		same(check, sorted(rebuilt(await graph(WALL, '{service_name="checkout", host!="web3"}'))), sorted(await stored('wall_ns', '&service_name=checkout&host=web2')), 'one by its own label');
+		same(check, sorted(rebuilt(await graph(SAMPLES, '{service_name="blog"}'))), sorted(await stored('samples', '&entry=blog')), 'one service by entry');
+		same(check, sorted(rebuilt(await graph(WALL, '{service_name="checkout", host!="web3"}'))), sorted(await stored('wall_ns', '&service_name=checkout&host=web2')), 'one service by label');
 		same(check, sorted(rebuilt(await graph(WALL, '{service_name=~"b.*|checkout", host=~"web(1|3)"}'))),
 			sorted({ ...await stored('wall_ns', '&entry=blog'), ...await stored('wall_ns', '&service_name=checkout&host=web3') }), 'two by pattern');
-		same(check, sorted(rebuilt(await graph(CPU, '{clock="cpu"}'))), sorted(await stored('cpu_ns')), 'time on the processor');
-		same(check, (await graph(WALL, '{host="nobody"}')).levels.map((l) => l.values.map(Number)), [[0, 0, 0, 0]], 'nothing is a root');
+		same(check, sorted(rebuilt(await graph(CPU, '{clock="cpu"}'))), sorted(await stored('cpu_ns')), 'CPU time');
+		same(check, (await graph(WALL, '{host="nobody"}')).levels.map((l) => l.values.map(Number)), [[0, 0, 0, 0]], 'an empty result has only a root');
 		same(check, (await graph(WALL, '{}', { start: 1000n, end: 4000n })).names, ['total'], 'a range in 1970');
-		same(check, (await graph('nothing:x:count::', '{}')).names, ['total'], 'a type that nothing has');
+		same(check, (await graph('nothing:x:count::', '{}')).names, ['total'], 'an unknown type');
 		const { dot } = await q.selectMergeStacktraces(select(WALL, '{}', { format: 3 }));
 		check(/^digraph [^]*query[^]*->[^]*}\s*$/.test(dot), `a call graph: ${dot.slice(0, 200)}`);
-		check((await q.selectMergeStacktraces(select(WALL, '{host="nobody"}', { format: 3 }))).dot.startsWith('digraph '), 'an empty one');
+		check((await q.selectMergeStacktraces(select(WALL, '{host="nobody"}', { format: 3 }))).dot.startsWith('digraph '), 'an empty call graph');
 		const drawn = await api(`/pyroscope/render?format=dot&query=${encodeURIComponent(`${WALL}{}`)}&from=now-3h`);
-		check(drawn.headers.get('content-type').startsWith('text/vnd.graphviz') && (await drawn.text()).startsWith('digraph '), 'the same by its older address');
-		same(check, (await graph(WALL, '{}', { format: 5 })).names[0], 'total', 'a format of later versions');
+		check(drawn.headers.get('content-type').startsWith('text/vnd.graphviz') && (await drawn.text()).startsWith('digraph '), 'the same by its older URL');
+		same(check, (await graph(WALL, '{}', { format: 5 })).names[0], 'total', 'an unknown format');
 		const few = await graph(WALL, '{}', { maxNodes: 5n });
 		check(few.names.includes('other') && few.total === all.total, `five nodes: ${json(few.names)}`);
 		const site = await graph(WALL, '{service_name="blog"}', { stackTraceSelector: { callSite: [{ name: 'index.php' }, { name: 'Kernel::handle' }] } });
@@ -179,18 +179,18 @@ for (const [kind, options, isFraming] of kinds) {
 	/* The rest is the same whatever a body is wrapped in. */
 	if (isFraming)
 		continue;
-	await test(`${kind}: pprof and trees`, async (check) => {
+	await test(`${kind}: pprof and tree formats match the store`, async (check) => {
 		const wall = sorted(await stored('wall_ns', '&entry=blog'));
 		const merged = await q.selectMergeProfile(select(WALL, '{service_name="blog"}'));
 		same(check, sorted(stacksOfPprof(merged)), wall, 'pprof');
 		const type = merged.sampleType[0];
 		same(check, [merged.stringTable[0], merged.stringTable[Number(type.type)], merged.stringTable[Number(type.unit)]], ['', 'wall', 'nanoseconds'], 'its type');
 		const other = (await q.selectMergeStacktraces(select(WALL, '{service_name="blog"}', { format: 4 }))).pprof.profile;
-		same(check, sorted(stacksOfPprof(other)), wall, 'the same as a format');
+		same(check, sorted(stacksOfPprof(other)), wall, 'the same as an output format');
 		const { tree } = await q.selectMergeStacktraces(select(SAMPLES, '{service_name="blog"}', { format: 2 }));
 		check(tree.length > 10 && tree[0] === 0 && tree[1] === 0 && tree[2] === 1, `a tree begins with its root: ${tree.slice(0, 4)}`);
 		const read = Profile.decode(toBinary(registry.getMessage('querier.v1.Profile'), merged));
-		same(check, read.sample.length, merged.sample.length, 'pprof-format reads as many samples');
+		same(check, read.sample.length, merged.sample.length, 'pprof-format reads the same number of samples');
 	});
 
 	await test(`${kind}: values over time add up to the totals`, async (check) => {
@@ -198,10 +198,10 @@ for (const [kind, options, isFraming] of kinds) {
 		for (const step of [15, 60, 7, 600]) {
 			const edge = end + BigInt(step * 1000);
 			const { series } = await q.selectSeries({ profileTypeID: WALL, labelSelector: '{}', start: before, end: edge, step });
-			same(check, [series.length, series[0].labels], [1, []], 'all series are one');
+			same(check, [series.length, series[0].labels], [1, []], 'all series are merged into one');
 			const total = series[0].points.reduce((a, p) => a + p.value, 0);
 			check(Math.abs(total / sum(await stored('wall_ns')) - 1) < 1e-9, `steps of ${step} s add up to ${total}`);
-			check(series[0].points.every((p) => (p.timestamp - before) % BigInt(step * 1000) === 0n), 'edges follow the request');
+			check(series[0].points.every((p) => (p.timestamp - before) % BigInt(step * 1000) === 0n), 'bucket edges follow the request');
 		}
 		const by = await q.selectSeries(select(WALL, '{}', { step: 3600, start: before, end: end + 3600_000n, groupBy: ['service_name', 'nothing'] }));
 		const of = (s) => s.points.reduce((a, p) => a + p.value, 0);
@@ -212,17 +212,17 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, (await q.selectSeries(select(WALL, '{host="nobody"}', { step: 60 }))).series, [], 'nothing');
 	});
 
-	await test(`${kind}: spans, traces and types of runs are answered from runs`, async (check) => {
+	await test(`${kind}: queries by span, trace and run type are answered from runs`, async (check) => {
 		const calls = async (more) => rebuilt((await q.selectMergeStacktraces(select(RUN_CALLS, '{}', more))).flamegraph);
 		same(check, sorted(await calls({})), { 'main()': 2, 'main();Cart::add': 6, 'main();free': 18 }, 'all runs');
 		same(check, sorted(await calls({ spanSelector: [SPAN] })), { 'main()': 1, 'main();Cart::add': 3, 'main();free': 9 }, 'a span');
 		same(check, sorted(await calls({ traceIdSelector: [TRACE] })), sorted(await calls({ spanSelector: [SPAN] })), 'its trace');
-		same(check, sorted(await calls({ traceIdSelector: [TRACE.toUpperCase()] })), sorted(await calls({ traceIdSelector: [TRACE] })), 'the trace in capital letters');
+		same(check, sorted(await calls({ traceIdSelector: [TRACE.toUpperCase()] })), sorted(await calls({ traceIdSelector: [TRACE] })), 'the trace in upper case');
 		same(check, sorted(await calls({ profileIdSelector: ['shop/r1'] })), sorted(await calls({ spanSelector: [SPAN] })), 'its run');
-		same(check, await calls({ spanSelector: ['ffffffffffffffff'] }), {}, 'no such span');
+		same(check, await calls({ spanSelector: ['ffffffffffffffff'] }), {}, 'an unknown span');
 		const span = (await q.selectMergeSpanProfile(select(WALL, '{}', { spanSelector: [SPAN] }))).flamegraph;
 		same(check, sorted(rebuilt(span)), { 'main()': 2000000, 'main();Cart::add': 5000000, 'main();free': 1000000 }, 'its wall time by the older call');
-		same(check, (await q.selectMergeSpanProfile(select(WALL, '{service_name="blog"}', { spanSelector: [SPAN] }))).flamegraph.names, ['total'], 'of another service');
+		same(check, (await q.selectMergeSpanProfile(select(WALL, '{service_name="blog"}', { spanSelector: [SPAN] }))).flamegraph.names, ['total'], 'another service');
 		const series = (await q.selectSeries(select(RUN_CALLS, '{}', { start: start - 3600_000n, end: end + 60_000n, step: 60, exemplarType: 3 }))).series;
 		same(check, series[0].points.reduce((a, p) => a + p.value, 0), 26, 'calls over time');
 		const exemplars = series[0].points.flatMap((p) => p.exemplars);
@@ -233,7 +233,7 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, (await q.selectHeatmap(select(RUN_CALLS, '{}', { step: 60, queryType: 2 }))).series[0].slots.flatMap((s) => s.counts).reduce((a, b) => a + b, 0), 1, 'spans of one');
 	});
 
-	await test(`${kind}: two flame graphs compared`, async (check) => {
+	await test(`${kind}: a diff contains both flame graphs`, async (check) => {
 		const side = (service) => select(SAMPLES, `{service_name="${service}"}`);
 		const { flamegraph } = await q.diff({ left: side('blog'), right: side('checkout') });
 		const [left, right] = [await stored('samples', '&entry=blog'), await stored('samples', '&service_name=checkout')];
@@ -242,7 +242,7 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, [flamegraph.leftTicks, flamegraph.rightTicks, flamegraph.total].map(Number), [sum(left), sum(right), sum(left) + sum(right)], 'ticks');
 	});
 
-	await test(`${kind}: errors have a code and a sentence`, async (check) => {
+	await test(`${kind}: errors have a code and a message`, async (check) => {
 		const wrong = async (promise, code, part) => {
 			const said = await refusal(promise);
 			check(said.startsWith(code + ':') && said.includes(part), `${said}, wanted ${code} with '${part}'`);
@@ -264,10 +264,10 @@ for (const [kind, options, isFraming] of kinds) {
 		await wrong(rules.listRecordingRules({}), 'Unimplemented', 'RecordingRulesService');
 	});
 
-	await test(`${kind}: settings of the app are kept`, async (check) => {
+	await test(`${kind}: settings of the app are saved`, async (check) => {
 		const value = JSON.stringify({ maxNodes: kind });
-		same(check, (await settings.set({ setting: { name: 'pluginSettings', value } })).setting.value, value, 'what was set');
-		same(check, (await settings.get({})).settings.map((s) => [s.name, s.value]), [['pluginSettings', value]], 'what is kept');
+		same(check, (await settings.set({ setting: { name: 'pluginSettings', value } })).setting.value, value, 'the saved value is returned');
+		same(check, (await settings.get({})).settings.map((s) => [s.name, s.value]), [['pluginSettings', value]], 'the saved value is listed');
 	});
 }
 process.exit(failed ? 1 : 0);

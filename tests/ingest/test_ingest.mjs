@@ -53,7 +53,7 @@ function pprof(types, samples, { period = 10000000, periodType = "cpu" } = {}) {
 
 const d = await daemon("receiver");
 
-await test("folded text lines trie and tree arrive as they were sent", async () => {
+await test("folded, lines, trie and tree pushes are stored exactly", async () => {
 	const varint = (text) => Buffer.from(text, "latin1");
 
 	for (const [type, format, body] of [["folded", "folded", "main;work 12\nmain;idle 3\n"], ["lines", "lines", "main;work\nmain;work\nmain;idle\n"],
@@ -69,12 +69,12 @@ await test("folded text lines trie and tree arrive as they were sent", async () 
 	same(await stacks(d, "label.service_name=lines-app"), { "main;idle": 1, "main;work": 2 }, "lines");
 	same(await stacks(d, "label.service_name=trie-app"), { "main;idle": 2, "main;work": 7 }, "trie");
 	same(await stacks(d, "label.service_name=tree-app"), { main: 1, "main;idle": 5, "main;work": 4 }, "tree");
-	same(await stacks(d, "label.service_name=folded-app", "wall_ns"), { "main;idle": 60000000, "main;work": 240000000 }, "time of 50 Hz");
+	same(await stacks(d, "label.service_name=folded-app", "wall_ns"), { "main;idle": 60000000, "main;work": 240000000 }, "time at 50 Hz");
 	same((await labels(d)).pyroscope_spy, ["phpspy"], "the spy is a label");
-	check(!("pid" in await labels(d)), "ids of processes are no labels");
+	check(!("pid" in await labels(d)), "process ids are not labels");
 });
 
-await test("a pprof is read in a form too and its labels make series", async () => {
+await test("pprof is accepted as a file and in a form, and its labels become series", async () => {
 	const types = [["samples", "count"], ["cpu", "nanoseconds"]];
 	const bytes = gzipSync(pprof(types, [[["main", "a"], [2, 20000000], { "http.route": "/x", span_id: "0123456789abcdef" }],
 		[["main", "b"], [3, 30000000], { "http.route": "/y", trace_id: "0".repeat(32) }], [["main", "a"], [1, 10000000], { "http.route": "/x" }]]));
@@ -88,10 +88,10 @@ await test("a pprof is read in a form too and its labels make series", async () 
 	same(await stacks(d, "label.service_name=form-app"), { "main;a": 3, "main;b": 3 }, "all");
 	same(await stacks(d, "label.service_name=plain-app&label.http_route=/x", "cpu_ns"), { "main;a": 30000000 }, "one label");
 	const all = await labels(d);
-	check(!("span_id" in all) && !("trace_id" in all) && !("profile_id" in all), "ids of spans and traces are no labels");
+	check(!("span_id" in all) && !("trace_id" in all) && !("profile_id" in all), "span and trace ids are not labels");
 });
 
-await test("what cannot be taken is refused with a sentence and counted", async () => {
+await test("invalid pushes are rejected with a message and counted", async () => {
 	const before = (await settled(d)).rejected_pushes;
 	const cases = [
 		["/ingest?name=x&format=jfr", "", 415, "OTLP"], ["/ingest?name=x&format=speedscope", "", 415, "speedscope"],
@@ -115,7 +115,7 @@ await test("what cannot be taken is refused with a sentence and counted", async 
 		{ parameters: 5, unsupported: 3, damaged: 5, large: 0, busy: 0, profiles: 0 }, "counted by reason");
 });
 
-await test("push v1 is taken in both codecs", async () => {
+await test("push v1 is accepted in both codecs", async () => {
 	const bytes = pprof([["samples", "count"]], [[["main", "pushed"], [4], { page: "p1", service_name: "not this" }], [["main"], [6]]]);
 	const push = (service, raw) => ({ series: [{ labels: [{ name: "__name__", value: "process_cpu" }, { name: "service_name", value: service }],
 		samples: [{ rawProfile: raw, ID: "7d1d6c2e-0000-4000-8000-000000000000" }] }] });
@@ -139,7 +139,7 @@ await test("push v1 is taken in both codecs", async () => {
 	same((await post(d, PUSH, "x", { "Content-Type": "text/plain" })).status, 415, "another type");
 });
 
-await test("otlp is taken in both layouts and both codecs", async () => {
+await test("OTLP is accepted in both layouts and both codecs", async () => {
 	const sent = [["otlp-110", "110", PROTO], ["otlp-109", "109", PROTO], ["otlp-json", null, JSON_TYPE]];
 
 	for (const [service, root, headers] of sent) {
@@ -156,10 +156,10 @@ await test("otlp is taken in both layouts and both codecs", async () => {
 	same(await stacks(d, "label.service_name=otlp-110", "cpu_ns"), { "main;Cart::total": 350000000, "main;Cart::total;libc.so.6+0x1000": 250000000 },
 		"time by the period");
 	const all = await labels(d);
-	check(!("thread_id" in all) && !("process_pid" in all), "threads and processes are no labels");
+	check(!("thread_id" in all) && !("process_pid" in all), "thread and process ids are not labels");
 });
 
-await test("the version header and layouts that are not read are refused", async () => {
+await test("OTLP version headers and unsupported layouts are rejected", async () => {
 	const body = encode("110", "ExportProfilesServiceRequest", request(nowNs(), "otlp-refused"));
 
 	for (const version of ["2", "01", "x", "1.0", "-1"]) {
@@ -180,11 +180,11 @@ await test("the version header and layouts that are not read are refused", async
 	check(a.status === 400 && decode("Status", await a.arrayBuffer()).message.includes("mixes the layouts"), "both layouts at once");
 	same((await post(d, OTLP, "x", { "Content-Type": "text/plain" })).status, 415, "another type");
 	a = await post(d, OTLP, body.subarray(0, body.length - 5), PROTO);
-	same([a.status, decode("Status", await a.arrayBuffer()).code], [400, 3], "cut off");
+	same([a.status, decode("Status", await a.arrayBuffer()).code], [400, 3], "truncated");
 	same((await post(d, OTLP, "", PROTO)).status, 200, "an empty request");
 });
 
-await test("profiles with bad indices are left out and said", async () => {
+await test("profiles with invalid indices are rejected and reported", async () => {
 	const good = request(nowNs(), "otlp-partly"), wrong = request(nowNs(), "otlp-partly", { values: [[1, 3], [99, 1]] });
 
 	good.resourceProfiles[0].scopeProfiles[0].profiles.push(wrong.resourceProfiles[0].scopeProfiles[0].profiles[0]);
@@ -198,7 +198,7 @@ await test("profiles with bad indices are left out and said", async () => {
 	same(await stacks(d, "label.service_name=otlp-partly"), { "main;Cart::total": 7, "main;Cart::total;libc.so.6+0x1000": 5 }, "the rest");
 });
 
-await test("an entry of the dictionary with a bad index costs the profiles that use it, and no other", async () => {
+await test("a dictionary entry with an invalid index rejects only the profiles that use it", async () => {
 	const name = "otlp-entries", r = request(nowNs(), name, { values: [[1, 7]] }), d_ = r.dictionary;
 	const add = (stack) => r.resourceProfiles.push(request(nowNs(), name, { values: [[stack, 1]] }).resourceProfiles[0]);
 	const functions = d_.functionTable.push({ nameStrindex: 999 }), locations = d_.locationTable.push({ lines: [{ functionIndex: functions - 1, line: 1 }] }, { mappingIndex: 99 });
@@ -221,24 +221,24 @@ await test("an entry of the dictionary with a bad index costs the profiles that 
 	same(await stacks(d, `label.service_name=${name}`), { main: 2, "main;Cart::total": 14 }, "the rest");
 });
 
-await test("attributes count for each sample, so that a small request cannot ask for hours of work", async () => {
+await test("the attribute limit counts attributes per sample, so a small request cannot cause hours of work", async () => {
 	const name = "otlp-attributes", r = request(nowNs(), name, { values: Array(1000).fill([1, 1]) });
 
 	r.resourceProfiles[0].scopeProfiles[0].profiles[0].attributeIndices = Array(4000).fill(1);
-	same((await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", r), PROTO)).status, 200, "four million are taken");
+	same((await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", r), PROTO)).status, 200, "four million attributes are accepted");
 	r.resourceProfiles[0].scopeProfiles[0].profiles[0].attributeIndices = Array(5000).fill(1);
 	const a = await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", r), PROTO);
 	check(a.status === 413 && (await a.text()).includes("the attributes of its samples, with those of their profiles, exceed the limit"), String(a.status));
 });
 
-await test("ids of spans that a push has as labels are dropped and counted", async () => {
+await test("span and trace ids in the labels of a push are dropped and counted", async () => {
 	const count = async () => Number(/^strobe_labels_dropped_total (\d+)$/m.exec(await (await fetch(`${d.url}/metrics`)).text())[1]), before = await count();
 
 	same((await post(d, "/ingest?name=spans%7Bspan_id%3D0011223344556677%2Ctrace_id%3D7%2Cprofile_id%3D1%2Cspan_name%3Dx%7D", "a;b 3", {})).status, 200, "the push");
 	same(await count() - before, 3, "counted");
 });
 
-await test("a bomb of gzip is refused before it is unpacked", async () => {
+await test("a gzip bomb is rejected before it is decompressed", async () => {
 	const bomb = gzipSync(Buffer.alloc(80 << 20));
 
 	for (const [path, headers] of [[OTLP, PROTO], [PUSH, { "Content-Type": "application/proto" }], ["/ingest?name=x", {}]])
@@ -247,12 +247,12 @@ await test("a bomb of gzip is refused before it is unpacked", async () => {
 	same((await post(d, OTLP, gzipSync(Buffer.alloc(17 << 20, " ")), { ...JSON_TYPE, "Content-Encoding": "gzip" })).status, 413, "JSON");
 });
 
-await test("the preface of http2 is refused and logged with advice", async () => {
+await test("an HTTP/2 preface is rejected and logged with a remedy", async () => {
 	await raw(d, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-	await until(() => d.said.includes("otlphttp"), "the advice");
+	await until(() => d.said.includes("otlphttp"), "the remedy is logged");
 });
 
-await test("the client for node sends its profiles and all of them arrive", async () => {
+await test("all profiles sent by the Node.js client are stored", async () => {
 	const bodies = [];
 	let pending = 0;
 	const proxy = createServer((q, r) => {
@@ -274,13 +274,13 @@ await test("the client for node sends its profiles and all of them arrive", asyn
 	const client = spawn(process.execPath, [`${here}client.mjs`, `http://127.0.0.1:${proxy.address().port}`], { stdio: ["pipe", "inherit", "inherit"] });
 	const ended = new Promise((done) => client.on("exit", done));
 
-	await until(() => ["wall", "inuse_space"].every((type) => bodies.some(([, b]) => gunzipSync(b).includes(type))), "both kinds were sent");
+	await until(() => ["wall", "inuse_space"].every((type) => bodies.some(([, b]) => gunzipSync(b).includes(type))), "wall and heap profiles were sent");
 	client.stdin.end();
 	const code = await ended;
 
 	await new Promise((done) => proxy.close(done));
-	await until(() => !pending, "all were answered");
-	same(code, 0, "the client ends well");
+	await until(() => !pending, "all requests were answered");
+	same(code, 0, "the client exits with 0");
 	check(bodies.length >= 2 && bodies.every(([, , status]) => status === 200), `requests: ${bodies.map(([u, , s]) => `${s} ${u}`)}`);
 	const sums = {};
 	for (const [, body] of bodies) {
@@ -295,12 +295,12 @@ await test("the client for node sends its profiles and all of them arrive", asyn
 		const got = Object.values(await stacks(d, "label.service_name=node-shop&label.tenant=team-7&label.region=eu", column)).reduce((a, b) => a + b, 0);
 
 		same(got, sums[type], column);
-		check(sums[type] > 0, `there is some ${type}`);
+		check(sums[type] > 0, `${type} is not empty`);
 	}
 	same(Object.keys(await stacks(d, "label.service_name=node-shop&label.page=p0")).some((s) => s.includes("burnOften")), true, "a label of the program");
 });
 
-await test("samples in are samples out by way of otlp and of push v1", async () => {
+await test("forwarding by OTLP and push v1 preserves all samples", async () => {
 	const [o, p] = await Promise.all([daemon("otlp", "--allow-host", "localhost"), daemon("pyroscope")]);
 	const sender = await daemon("sender", "--to", o.url.replace("http", "otlp"), "--to", p.url.replace("http", "pyroscope"));
 	const text = "main;Cart::total 12\nmain;Cart::total;query 30\nmain 1\nmain;\u00fcber 2\n";
@@ -323,7 +323,7 @@ await test("samples in are samples out by way of otlp and of push v1", async () 
 		check(s.samples.handed === 90 && s.samples.stored === 90, `${s.url}: ${JSON.stringify(s.samples)}`);
 });
 
-await test("a receiver that is away gets its samples later and one that refuses is counted", async () => {
+await test("exports are retried while the receiver is unavailable and dropped when it rejects them", async () => {
 	let answers = [[503, {}], [429, { "Retry-After": "1" }], [200, {}]];
 	const got = [];
 	const receiver = createServer((q, r) => {
@@ -342,21 +342,21 @@ await test("a receiver that is away gets its samples later and one that refuses 
 	const sink = async () => JSON.parse(await get(sender, "/api/v1/status")).sinks.find((s) => s.url.startsWith("otlp:"));
 
 	await post(sender, "/ingest?name=shop.wall", "main;work 5\n");
-	await until(() => got.length, "it was sent again");
+	await until(() => got.length, "the export was retried");
 	const decoded = layouts[110].lookupType("ExportProfilesServiceRequest").decode(got[0][1]);
 	const profile = decoded.resourceProfiles[0].scopeProfiles[0].profiles[0], dictionary = decoded.dictionary;
 	const names = dictionary.stackTable[profile.samples[0].stackIndex].locationIndices.map((l) =>
 		dictionary.stringTable[dictionary.functionTable[dictionary.locationTable[l].lines[0].functionIndex].nameStrindex]);
 
 	same([names, profile.samples.map((s) => s.values.map(Number)), dictionary.stringTable[profile.sampleType.typeStrindex], got[0][0]["x-scope-orgid"]],
-		[["work", "main"], [[5]], "samples", "team-9"], "by another decoder");
+		[["work", "main"], [[5]], "samples", "team-9"], "decoded with protobufjs");
 	same(decoded.resourceProfiles[0].resource.attributes.map((a) => [a.key, a.value.stringValue]), [["service.name", "shop"]], "attributes");
-	await until(async () => (await sink()).samples.stored === 5, "it is counted");
+	await until(async () => (await sink()).samples.stored === 5, "exported samples are counted");
 	same((await sink()).counts["export_retried_requests_total"], 2, "retries");
 	answers = [[400, {}]];
 	await post(sender, "/ingest?name=shop.wall", "main;work 8\n");
-	await until(async () => (await sink()).samples.dropped.rejected === 8, "what is refused for ever is dropped");
-	same((await sink()).counts["export_rejected_samples_total"], 8, "and counted");
+	await until(async () => (await sink()).samples.dropped.rejected === 8, "permanently rejected samples are dropped");
+	same((await sink()).counts["export_rejected_samples_total"], 8, "rejected samples are counted");
 	receiver.close();
 });
 
@@ -371,7 +371,7 @@ function certificate() {
 	return { key, cert };
 }
 
-await test("samples go to receivers over https with a token and only to those whose certificate is right", async () => {
+await test("samples are exported over HTTPS with a token and only to receivers with a valid certificate", async () => {
 	const { key, cert } = certificate(), got = {};
 	const receiver = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (q, r) => {
 		q.resume();
@@ -391,18 +391,18 @@ await test("samples go to receivers over https with a token and only to those wh
 	const sinks = async (d) => JSON.parse(await get(d, "/api/v1/status")).sinks.filter((s) => /^(otlp|pyroscope):/.test(s.url));
 
 	await post(sender, "/ingest?name=shop.wall", "main;work 5\n");
-	await until(async () => (await sinks(sender)).every((s) => s.samples.stored === 5), "both have them");
-	same([got[OTLP], got[PUSH]], [["Bearer sink-token-of-the-test"], [`Basic ${Buffer.from("ann:secret").toString("base64")}`]], "who they came from");
-	check(!/sink-token-of-the-test|secret\n|command line/.test(sender.said), `no secret is logged, nor one seen where there is none: ${sender.said}`);
+	await until(async () => (await sinks(sender)).every((s) => s.samples.stored === 5), "both receivers have the samples");
+	same([got[OTLP], got[PUSH]], [["Bearer sink-token-of-the-test"], [`Basic ${Buffer.from("ann:secret").toString("base64")}`]], "the Authorization headers");
+	check(!/sink-token-of-the-test|secret\n|command line/.test(sender.said), `no secret is logged or wrongly reported: ${sender.said}`);
 	await post(stranger, "/ingest?name=shop.wall", "main;work 7\n");
 	await until(() => /certificate/i.test(stranger.said), `the log names the certificate: ${stranger.said}`);
-	same((await sinks(stranger))[0].samples.stored, 0, "nothing went to a receiver that cannot be trusted");
-	same(Object.values(got).flat().length, 2, "nor was it asked");
+	same((await sinks(stranger))[0].samples.stored, 0, "nothing is sent to an untrusted receiver");
+	same(Object.values(got).flat().length, 2, "an untrusted receiver gets no request");
 	receiver.closeAllConnections();
 	receiver.close();
 });
 
-await test("with tokens a push needs the one for writing", async () => {
+await test("pushes require the write token if tokens are configured", async () => {
 	writeFileSync(`${directory}/token`, "0123456789abcdef-write\n", { mode: 0o600 });
 	writeFileSync(`${directory}/read-token`, "0123456789abcdef-read\n", { mode: 0o600 });
 	const t = await daemon("tokens", "--token-file", `${directory}/token`, "--read-token-file", `${directory}/read-token`);
@@ -414,17 +414,17 @@ await test("with tokens a push needs the one for writing", async () => {
 	same([await send(basic("wrong-wrong-wrong-wrong")), await send(basic("0123456789abcdef-read")), await send(basic("0123456789abcdef-write"))],
 		[401, 403, 200], "as a password");
 	const a = await post(t, OTLP, "{}", JSON_TYPE);
-	same([a.status, (await a.json()).code], [401, 16], "in the form of OTLP");
-	same((await post(t, PUSH, "{}", JSON_TYPE)).status, 401, "in the form of Connect");
+	same([a.status, (await a.json()).code], [401, 16], "as an OTLP error");
+	same((await post(t, PUSH, "{}", JSON_TYPE)).status, 401, "as a Connect error");
 });
 
-await test("a request is stored whole or rejected whole when the queue is short", async () => {
+await test("a request that exceeds the queue is stored or rejected as a whole", async () => {
 	const t = await daemon("short", "--queue-bytes", "8M");
 	const many = (stacks, who) => Array.from({ length: stacks }, (_, i) => `main;${who}_a${i};${who}_b${i};${who}_c${i} 1`).join("\n");
 	const large = await post(t, "/ingest?name=large.wall", many(30000, "large"));
 
-	same(large.status, 413, "more than the queue may hold");
-	check(/more than the queue may hold; send fewer stacks at once, or raise queue-bytes/.test(await large.text()), "says what to do");
+	same(large.status, 413, "a request larger than the queue is rejected");
+	check(/more than the queue may hold; send fewer stacks at once, or raise queue-bytes/.test(await large.text()), "the message names a remedy");
 	const pusher = await post(t, PUSH, JSON.stringify({ series: [{ labels: [{ name: "__name__", value: "process_cpu" }, { name: "service_name", value: "large" }],
 		samples: [{ rawProfile: pprof([["samples", "count"]], Array.from({ length: 12000 }, (_, i) => [[`f${i}`, `g${i}`, `h${i}`, `i${i}`], [1]])).toString("base64") }] }] }), JSON_TYPE);
 
@@ -437,22 +437,22 @@ await test("a request is stored whole or rejected whole when the queue is short"
 	const { samples, rejected_pushes } = await settled(t);
 	const accepted = sent.filter(([, status]) => status === 200);
 
-	same([samples.received, samples.stored], [accepted.length * 9000, accepted.length * 9000], "all that was accepted is stored");
+	same([samples.received, samples.stored], [accepted.length * 9000, accepted.length * 9000], "all accepted samples are stored");
 	same([rejected_pushes.large, rejected_pushes.busy], [2, sent.length - accepted.length], "counted");
 });
 
-await test("the requests of the manual are accepted", async () => {
+await test("the example requests in the manual are accepted", async () => {
 	const manual = readFileSync(`${here}../../docs/ingest.md`, "utf8");
 	const commands = manual.split("\n").filter((line) => line.startsWith("    curl "));
 
-	check(commands.length >= 3, "there are some");
+	check(commands.length >= 3, "the manual contains examples");
 	for (const command of commands) {
 		const r = spawnSync("sh", ["-c", command.trim().replace("curl", "curl -sf").replace("http://127.0.0.1:8787", d.url)]);
 
 		check(r.status === 0, `${command}: ${r.status} ${r.stdout} ${r.stderr}`);
 	}
 	await settled(d);
-	same(await stacks(d, "label.service_name=shop&label.tenant=team-1"), { "main;Cart::total": 3 }, "what they sent");
+	same(await stacks(d, "label.service_name=shop&label.tenant=team-1"), { "main;Cart::total": 3 }, "their samples are stored");
 });
 
 end();

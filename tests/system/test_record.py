@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 
 
 @test
-def stacks_are_those_of_the_script():
+def recorded_stacks_match_the_script():
     with Directory() as d, Php(d, CHAINS) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
         check(r.returncode == 0, r.stderr)
@@ -58,7 +58,7 @@ def stacks_are_those_of_the_script():
 
 
 @test
-def the_oldest_kernels_give_the_same():
+def the_programs_for_the_oldest_kernels_give_the_same_result():
     with Directory() as d, Php(d, CHAINS) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded',
                    env={**os.environ, **OLD_KERNEL})
@@ -67,19 +67,19 @@ def the_oldest_kernels_give_the_same():
 
 
 @test
-def waits_are_seen_with_the_function_that_waits():
+def off_cpu_time_is_attributed_to_the_waiting_function():
     with Directory() as d, Php(d, SLEEPS) as php:
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-k', '-o', f'{d}/out.folded')
         check(r.returncode == 0 and 'blocked' in r.stderr, r.stderr)
         chains = list(stacks(f'{d}/out.folded'))
         waits = sum(n for frames, n in chains if ('nap', 'usleep') in zip(frames, frames[1:]))
         check(waits > 0.9 * sum(n for _, n in chains) > 0, f'usleep waits: {chains}')
-        check(re.search(r'^ self%.*\n.* usleep( |$)', r.stderr, re.M), f'the table begins with who waits: {r.stderr}')
+        check(re.search(r'^ self%.*\n.* usleep( |$)', r.stderr, re.M), f'the waiting function is at the top of the table: {r.stderr}')
         check('bpf_prog' not in open(f'{d}/out.folded').read(), "the sampler's own frames are left out")
 
 
 @test
-def an_empty_recording_says_why_and_ends_with_4():
+def an_empty_recording_explains_itself_and_exits_with_4():
     with Directory() as d, Php(d, '<?php echo "ready\\n"; sleep(1000);') as php:
         r = record('-p', php.process.pid, '-d', 1, '-o', f'{d}/out.folded')
         check(r.returncode == 4, r)
@@ -89,7 +89,7 @@ def an_empty_recording_says_why_and_ends_with_4():
 
 
 @test
-def a_process_without_php_is_refused():
+def a_process_without_php_is_rejected():
     with subprocess.Popen(['sleep', '1000']) as other:
         r = record('-p', other.pid, '-d', 1)
         other.kill()
@@ -97,7 +97,7 @@ def a_process_without_php_is_refused():
 
 
 @test
-def a_process_that_is_ending_is_called_so():
+def an_exiting_process_is_reported_as_exiting():
     """Its first thread has ended, so it has no program any more, as threads of the kernel."""
     with subprocess.Popen([sys.executable, '-c', 'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(1000,)).start(); '
                            'ctypes.CDLL(None).pthread_exit(None)']) as other:
@@ -111,7 +111,7 @@ def a_process_that_is_ending_is_called_so():
 
 
 @test
-def a_program_that_started_php_names_it():
+def a_target_without_php_is_rejected_with_the_pid_of_its_php_child():
     with Directory() as d, Php(d, SLEEPS, 'timeout', '1000', 'php') as wrapper:
         with open(f'/proc/{wrapper.process.pid}/task/{wrapper.process.pid}/children') as f:
             php = f.read().strip()
@@ -133,7 +133,7 @@ def call_chains(path):
 
 
 @test
-def generators_and_fibers_have_their_callers():
+def generators_and_fibers_are_recorded_with_their_callers():
     with Directory() as d, Php(d, GENERATORS) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
         check(r.returncode == 0, r.stderr)
@@ -143,19 +143,19 @@ def generators_and_fibers_have_their_callers():
 
 
 @test
-def a_sleep_that_is_open_all_the_time_counts_with_its_stack():
+def a_sleep_longer_than_the_recording_is_counted_with_its_stack():
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '--off-cpu', '-d', 2, '-o', f'{d}/out.folded', kernel=True)
         check(r.returncode == 0, r.stderr)
         found = stacks(f'{d}/out.folded')
         check(len(found) == 1 and ';deep;sleep;' in ';'.join(found[0][0]) and found[0][0][-1].endswith('_[k]'), f'one stack: {found}')
-        check(found[0][1] >= 2e9, f'and all of the time: {found}')
+        check(found[0][1] >= 2e9, f'with the whole time: {found}')
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'task_iter'})
-        check(r.returncode == 4, f'not on old kernels: {r}')
+        check(r.returncode == 4, f'empty on old kernels: {r}')
 
 
 @test
-def other_threads_of_a_process_have_no_php_on_their_stack():
+def only_the_first_thread_of_a_process_has_php_frames():
     if not os.path.exists(EXTENSION):
         raise Skip('the extension, which starts a thread, is not built')
     ticking = ['php', '-n', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001']
@@ -167,22 +167,22 @@ def other_threads_of_a_process_have_no_php_on_their_stack():
             waits = sum(n for _, n in stacks(f'{d}/out.folded'))
             seconds = waits / 1e9
             check(any(f';{chain};' in ';'.join(frames) for frames, _ in stacks(f'{d}/out.folded')), f'{chain} waits')
-            check(seconds <= 2.3, f'one thread waits for no more than the time that there was: {seconds} s: {r.stderr}')
-            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'and it is the first one')
+            check(seconds <= 2.3, f'one thread waits at most for the elapsed time: {seconds} s: {r.stderr}')
+            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'only the first thread is recorded')
             r = record('-p', php.process.pid, '--off-cpu', '--idle', '-d', 1, '-o', f'{d}/out.folded')
             others = [frames for frames, _ in stacks(f'{d}/out.folded') if 'start_thread' in frames]
-            check(others and not any(php.path in frames for frames in others), f'those of the others are outside of PHP: {others}')
+            check(others and not any(php.path in frames for frames in others), f'other threads have no PHP frames: {others}')
 
 
 @test
-def a_process_that_is_stopped_all_the_time_counts_with_its_stack():
+def a_process_stopped_throughout_is_counted_with_its_stack():
     with Directory() as d, Php(d, '<?php function busy() { echo "ready\\n"; flush(); while (true); } busy();') as php:
         php.process.send_signal(signal.SIGSTOP)
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
         check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'busy'}, r.stderr)
         # Without BPF the time begins with the first look.
         least, took = 0.9e9 if 'no BPF' in r.stderr else 1e9, sum(n for _, n in stacks(f'{d}/out.folded'))
-        check(took >= least, f'all of the time: {took}: {r.stderr}')
+        check(took >= least, f'the whole time: {took}: {r.stderr}')
 
 
 def check_loop(d, *command, sleeps=True):
@@ -207,14 +207,14 @@ def embed(d, config, *flags):
 
 
 @test
-def php_in_a_library_is_found():
+def php_in_a_shared_library_is_recorded():
     version = subprocess.run(['php-config', '--version'], capture_output=True, text=True).stdout[:3]
     with Directory() as d:
         check_loop(d, embed(d, 'php-config', f'-lphp{version}'))
 
 
 @test
-def a_library_that_sleeps_all_the_time_is_found_in_a_container():
+def a_libphp_that_sleeps_throughout_is_found_in_a_container():
     """There the kernel's number of a process is not the one that a program sees."""
     version = subprocess.run(['php-config', '--version'], capture_output=True, text=True).stdout[:3]
     namespace = ['unshare', '--fork', '--pid', '--mount-proc', '--kill-child']
@@ -239,21 +239,21 @@ def need_zts():
 
 
 @test
-def a_thread_safe_php_keeps_its_data_by_thread():
+def a_thread_safe_php_is_recorded():
     need_zts()
     with Directory() as d:
         check_loop(d, f'{ZTS}/bin/php', '-n')
 
 
 @test
-def a_thread_safe_php_in_a_library():
+def a_thread_safe_libphp_is_recorded():
     need_zts()
     with Directory() as d:
         check_loop(d, embed(d, f'{ZTS}/bin/php-config', f'-L{ZTS}/lib', '-lphp', f'-Wl,-rpath,{ZTS}/lib'))
 
 
 @test
-def a_program_that_was_deleted():
+def a_deleted_php_binary_is_recorded():
     with Directory() as d:
         shutil.copy(os.path.realpath(shutil.which('php') or 'php'), f'{d}/program')
         with Php(d, CHAINS, f'{d}/program') as php:
@@ -264,7 +264,7 @@ def a_program_that_was_deleted():
 
 
 @test
-def a_table_of_offsets_that_does_not_fit_is_refused():
+def a_mismatching_offset_table_is_rejected():
     with Directory() as d, Php(d, CHAINS) as php:
         line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
         if not line:
@@ -281,7 +281,7 @@ def a_table_of_offsets_that_does_not_fit_is_refused():
 
 
 @test
-def the_table_has_what_the_headers_say():
+def the_offset_table_matches_the_headers():
     line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout.split()
     if not line:
         raise Skip('there are no headers of PHP')
@@ -294,7 +294,7 @@ def the_table_has_what_the_headers_say():
 
 
 @test
-def signals_that_end_a_recording_keep_it():
+def a_recording_stopped_by_a_signal_is_kept():
     for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with Directory() as d, Php(d, CHAINS) as php:
             p = subprocess.Popen([STROBE, 'record', '-P', php.path, '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
@@ -307,7 +307,7 @@ def signals_that_end_a_recording_keep_it():
 
 
 @test
-def a_signal_while_it_starts_ends_it_in_an_orderly_way():
+def a_signal_during_startup_shuts_down_cleanly():
     line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
     if not line:
         raise Skip('there are no headers of PHP')
@@ -328,14 +328,14 @@ def a_signal_while_it_starts_ends_it_in_an_orderly_way():
 
 
 @test
-def nohup_outlives_its_terminal():
+def nohup_keeps_the_recording_running_without_its_terminal():
     with Directory() as d, Php(d, CHAINS) as php:
         p = subprocess.Popen(['nohup', STROBE, 'record', '-P', php.path, '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
         wait_for_samples(p, php.process.pid, 0.2)
         p.send_signal(signal.SIGHUP)
         wait_for_samples(p, php.process.pid, 0.2)
-        check(p.poll() is None, 'it goes on')
+        check(p.poll() is None, 'it is still running')
         p.send_signal(signal.SIGTERM)
         said = p.communicate(timeout=60)[1]
         check(p.returncode == 0, said)
@@ -357,7 +357,7 @@ def the_recording_ends_with_its_process():
 
 
 @test
-def each_suffix_is_a_format_with_what_was_counted():
+def each_file_suffix_selects_a_format_that_includes_the_tick_counts():
     starts = {'svg': b'<?xml', 'svgz': b'\x1f\x8b', 'html': b'<!DOCTYPE', 'bt': b' ', 'pb.gz': b'\x1f\x8b', 'json': b'{', 'callgrind': b'', 'strobe': b''}
     with Directory() as d, Php(d, CHAINS) as php:
         for suffix, start in starts.items():
@@ -387,7 +387,7 @@ while (true) f0(30);
 
 
 @test
-def what_is_kept_and_what_is_lost_are_all_ticks():
+def kept_lost_idle_and_other_ticks_add_up_to_all_ticks():
     with Directory() as d, Php(d, MANY_STACKS) as php:
         p = subprocess.Popen([os.path.abspath(STROBE), 'record', '-p', str(php.process.pid), '-F', '10000', '--lang', 'php', '-o', f'{d}/out.strobe'],
                              stderr=subprocess.PIPE, text=True, env={**os.environ, 'STROBE_WITHOUT': ''})
@@ -411,11 +411,11 @@ def what_is_kept_and_what_is_lost_are_all_ticks():
         check(lost > 100, f'the table was full: {said}')
         check(ticks == kept + lost + idle + other, f'{ticks} ticks: {said}')
         subprocess.run([STROBE, 'convert', f'{d}/out.strobe', '-o', f'{d}/out.folded'], check=True, stderr=subprocess.DEVNULL)
-        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile has those that were kept: {said}')
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile contains the kept ticks: {said}')
 
 
 @test
-def a_group_and_a_container_choose_processes():
+def processes_are_selected_by_cgroup_and_by_container():
     with Cgroup() as group, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, \
             Php(other, LONG_SLEEP.replace('deep', 'elsewhere')):
         group.take(inside.process.pid)
@@ -428,7 +428,7 @@ def a_group_and_a_container_choose_processes():
 
 
 @test
-def a_group_is_found_where_only_a_part_of_the_tree_is_mounted():
+def a_cgroup_is_found_in_a_partially_mounted_hierarchy():
     """Containers see a part of it, or all of it from a namespace of their own, in which /proc/PID/cgroup has shorter paths."""
     with Cgroup() as outer, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, \
             Php(other, LONG_SLEEP.replace('deep', 'elsewhere')):
@@ -458,7 +458,7 @@ def a_group_is_found_where_only_a_part_of_the_tree_is_mounted():
 
 
 @test
-def a_time_namespace_changes_no_process_and_no_duration():
+def a_time_namespace_affects_neither_process_lookup_nor_durations():
     """There /proc tells other start times than the kernel has, and CLOCK_MONOTONIC is another one."""
     with Directory() as d:
         for name, source in (('asleep', LONG_SLEEP), ('busy', CHAINS)):
@@ -485,7 +485,7 @@ def a_time_namespace_changes_no_process_and_no_duration():
 
 
 @test
-def a_proc_of_another_pid_namespace_is_refused():
+def a_proc_of_another_pid_namespace_is_rejected():
     """Its numbers differ, so lookups by number would find the wrong process."""
     namespace = ['unshare', '--fork', '--pid', '--kill-child']
     if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
@@ -543,7 +543,7 @@ def functions_at_the_same_address_keep_their_names():
 
 
 @test
-def a_daemon_gets_profiles_with_pool_and_entry():
+def profiles_are_sent_to_a_daemon_with_pool_and_entry_labels():
     with Directory() as d, Daemon(d) as daemon, Directory() as f, Fpm(f, pools={'shop': [], 'blog': []}, plain=True, children=1) as fpm:
         fpm.write('cart.php', ALPHA)
         with Requests(fpm, ['cart.php'], pools=['shop', 'blog']):
@@ -561,7 +561,7 @@ def a_daemon_gets_profiles_with_pool_and_entry():
 
 
 @test
-def a_program_without_a_file_has_the_entry_that_the_extension_gives_it():
+def a_program_without_a_file_gets_the_same_entry_label_as_in_the_extension():
     source = 'function nap() { for ($i = 0; $i < 10000; $i++); } echo "ready\\n"; while (true) nap();'
     if not os.path.exists(EXTENSION):
         raise Skip('the extension is not built')
@@ -586,7 +586,7 @@ def a_program_without_a_file_has_the_entry_that_the_extension_gives_it():
 
 
 @test
-def requests_of_any_method_do_not_speak_against_php():
+def php_is_recorded_with_any_request_method():
     with Directory() as f, Fpm(f, plain=True, children=1) as fpm:
         fpm.write('busy.php', '<?php function busy() { while (!file_exists(__DIR__ . "/end")); } busy();')
         for method in ('M-SEARCH', 'get', 'VERSION-CONTROL-OF-MINE', ''):
@@ -602,7 +602,7 @@ def requests_of_any_method_do_not_speak_against_php():
 
 
 @test
-def a_daemon_gets_waits_while_they_last():
+def a_daemon_receives_waits_before_they_end():
     with Directory() as d, Daemon(d) as daemon, Directory() as f, Php(f, LONG_SLEEP) as php:
         command = [os.path.abspath(STROBE), 'record', '-p', str(php.process.pid), '--wall', '--lang', 'php', '--to', daemon.socket]
         recording = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -616,13 +616,13 @@ def a_daemon_gets_waits_while_they_last():
         going_on = recording.poll() is None
         recording.send_signal(signal.SIGINT)
         words = recording.communicate(timeout=60)[1]
-        check(going_on and early > 5, f'the sleep is there before it ends: {early} {words}')
+        check(going_on and early > 5, f'the sleep is stored before it ends: {early} {words}')
         seconds = float(re.search(r'(?:in|ticks,) ([0-9.]+) s', words)[1])
-        check(wait_for(lambda: slept() > seconds - 1) and slept() < seconds + 0.5, f'and no second of it counts twice: {slept()} {words}')
+        check(wait_for(lambda: slept() > seconds - 1) and slept() < seconds + 0.5, f'no second is counted twice: {slept()} {words}')
 
 
 @test
-def a_daemon_that_is_away_is_named():
+def an_unreachable_daemon_is_reported_with_its_address():
     with Directory() as d, Php(d, SLEEPS) as php:
         r = record('-p', php.process.pid, '-d', 1, '--off-cpu', '--to', f'{d}/nobody.sock')
         check(r.returncode == 2 and f"cannot connect to the daemon at '{d}/nobody.sock'" in r.stderr, r)

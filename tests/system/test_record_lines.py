@@ -76,7 +76,7 @@ def speedscope(path_or_text):
         check(r.returncode == 0, r.stderr)
         text = r.stdout
     d = json.loads(text)
-    check('strobe_starts' in d, 'it has lines')
+    check('strobe_starts' in d, 'the profile has executed lines')
     frames = [(f['name'], f.get('file', ''), f.get('line', 0), start) for f, start in zip(d['shared']['frames'], d['strobe_starts'])]
     p = d['profiles'][0]
     return [([frames[f] for f in stack], n) for stack, n in zip(p['samples'], p['weights'])]
@@ -94,11 +94,11 @@ def check_php(stacks, script):
             check(start == STARTS.get(kind, start), f'{name} begins at {start}')
             if kind == 'caller' and line in calls and stack[-1][0] != 'caller':
                 calls[line] += n
-    check(calls[11] > calls[10] > 0, f'both calls, the longer one more often: {calls}')
+    check(calls[11] > calls[10] > 0, f'both calls, the longer one with more samples: {calls}')
 
 
 @test
-def the_line_that_runs_is_kept():
+def executed_lines_are_kept_in_every_format():
     with Directory() as d, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -114,7 +114,7 @@ def the_line_that_runs_is_kept():
 
 
 @test
-def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
+def eval_code_and_destructors_are_attributed_to_their_source_lines():
     with Directory() as d, Php(d, ODD) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -129,7 +129,7 @@ def evaluated_texts_and_destructors_have_the_lines_that_they_come_from():
 
 
 @test
-def source_is_annotated_with_what_its_lines_took():
+def source_is_annotated_with_the_time_of_each_line():
     with Directory() as d, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.strobe')
         check(r.returncode == 0, r.stderr)
@@ -140,7 +140,7 @@ def source_is_annotated_with_what_its_lines_took():
         check(took[11]['total'] > took[10]['total'] > 0, found)
         check(sum(line['self'] for line in found['lines']) == found['self'], found)
         hot = sum(took[n]['self'] for n in (4, 5) if n in took)
-        check(hot > found['self'] / 2, f'most is in the loop: {found}')
+        check(hot > found['self'] / 2, f'most time is in the loop: {found}')
         with open(php.path, 'a', encoding='utf-8') as f:
             f.write('// more\n')
         os.utime(php.path, (2000000000, 2000000000))
@@ -149,7 +149,7 @@ def source_is_annotated_with_what_its_lines_took():
 
 
 @test
-def lines_of_perl_are_kept():
+def executed_lines_of_perl_are_kept():
     if not shutil.which('perl'):
         raise Skip('there is no perl here')
     with Directory() as d, Php(d, PERL, 'perl') as perl:
@@ -168,7 +168,7 @@ def lines_of_perl_are_kept():
 
 
 @test
-def the_daemon_stores_lines_and_gives_them_to_whoever_asks():
+def the_daemon_stores_executed_lines_and_returns_them_on_request():
     with Directory() as d, Daemon(d) as daemon, Php(d, PHP) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '--to', daemon.socket)
         check(r.returncode == 0, r.stderr)
@@ -180,7 +180,7 @@ def the_daemon_stores_lines_and_gives_them_to_whoever_asks():
         check('line' not in plain['nodes'] and len(plain['nodes']['parent']) < len(lined['nodes']['parent']), 'a node per line')
         check({0, 11} < set(lined['nodes']['line']), lined['nodes']['line'])
         pairs = list(zip(plain['nodes']['parent'], plain['nodes']['frame']))
-        check(len(pairs) == len(set(pairs)), 'by function each is one node')
+        check(len(pairs) == len(set(pairs)), 'each function is one node per path')
         check(sum(plain['nodes']['values'][0]) == sum(lined['nodes']['values'][0]), 'the sums are the same')
         with urllib.request.urlopen(daemon.url + query + 'strobe', timeout=20) as answer, open(f'{d}/day.strobe', 'wb') as f:
             f.write(answer.read())

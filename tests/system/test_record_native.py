@@ -114,19 +114,19 @@ def check_merged(directory, *options, env=None):
 
 
 @test
-def callbacks_through_c_code_are_merged_in_the_order_of_calls():
+def callbacks_through_c_code_are_merged_in_call_order():
     with Directory() as d:
         check_merged(d)
 
 
 @test
-def older_kernels_merge_the_same():
+def the_programs_for_older_kernels_merge_stacks_identically():
     with Directory() as d:
         check_merged(d, env={**os.environ, 'STROBE_WITHOUT': 'bpf_loop'})
 
 
 @test
-def compiled_php_is_merged_the_same():
+def stacks_of_jit_compiled_php_are_merged_identically():
     if not has_opcache():
         raise Skip('this php has no opcache')
     for mode in 'tracing', 'function':
@@ -162,7 +162,7 @@ int usleep(useconds_t us)
 
 
 @test
-def code_that_is_writable_while_php_compiles_is_walked_through():
+def jit_code_that_is_writable_during_compilation_is_unwound():
     if not has_opcache():
         raise Skip('this php has no opcache')
     if not shutil.which('cc'):
@@ -215,7 +215,7 @@ def stacks_while_binding(directory, sleep, *options):
 
 
 @test
-def a_function_that_is_being_bound_is_walked_through():
+def the_resolver_of_the_dynamic_linker_is_unwound():
     if not shutil.which('cc'):
         raise Skip('there is no C compiler for the library with such a function')
     for sleep, options, ends in (('1000, 0', ['--off-cpu'], ['nanosleep']), ('0, 3000000', ['--wall'], ['nanosleep', 'burn'])):
@@ -226,11 +226,11 @@ def a_function_that_is_being_bound_is_walked_through():
             check(matches(frames, pattern, path), f'the whole stack: {frames}')
             check('_dl_fixup' in frames[:-1], f'the dynamic linker calls the resolver: {frames}')
         for end in ends:
-            check(any(end in f[-1] for f in found), f'some sleep and some run, with {options}: {found}')
+            check(any(end in f[-1] for f in found), f'both sleeping and running stacks, with {options}: {found}')
 
 
 @test
-def a_thread_that_slept_before_has_the_same_stack():
+def a_thread_already_asleep_has_a_complete_merged_stack():
     with Directory() as d, Php(d, CHAINS.replace('usleep(3000)', 'echo "ready\\n"; usleep(1000000000)')) as php:
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '-o', f'{d}/out.folded', '-q')
         check(r.returncode == 0, r.stderr)
@@ -263,7 +263,7 @@ def check_busy(frames, script, jit):
 
 
 @test
-def samples_on_cpu_have_whole_stacks_with_and_without_jit():
+def on_cpu_samples_have_complete_stacks_with_and_without_jit():
     for jit in ('', 'tracing', 'function') if has_opcache() else ('',):
         options = [*JIT, f'opcache.jit={jit}'] if jit else []
         with Directory() as d, Php(d, BUSY, 'php', *options) as php:
@@ -290,7 +290,7 @@ while (true) { matched($text); replaced($text); }
 
 
 @test
-def regexes_that_are_compiled_keep_phps_callers_in_order():
+def jit_compiled_regexes_keep_php_callers_in_order():
     if subprocess.run(['php', '-r', 'exit(ini_get("pcre.jit") === false ? 1 : 0);']).returncode:
         raise Skip('this PCRE has no JIT')
     with Directory() as d, Php(d, REGEXES, 'php', '-d', 'pcre.jit=1') as php:
@@ -304,14 +304,14 @@ def regexes_that_are_compiled_keep_phps_callers_in_order():
         at = frames.index('[unknown native]') if '[unknown native]' in frames else -1
         # The native code that called it is not known, PHP's callers are, and nothing else is reported.
         check(at > 0 and frames[at + 1] == '[jit]_[j]' and frames[:at] == [php.path, *ways.get(frames[at - 1], ['?'])],
-              f'PHP frames, then what is not known, then generated code: {frames}')
+              f'PHP frames, then unknown native frames, then generated code: {frames}')
         seen += n
     said = re.search('^strobe: ([0-9,]+) native stacks end at code whose caller cannot be found, such as generated code', r.stderr, re.M)
     check(seen > 20 and said and int(said[1].replace(',', '')) >= seen, f'{seen} samples in regexes: {r.stderr}')
 
 
 @test
-def each_option_chooses_its_frames():
+def each_option_selects_its_kind_of_frames():
     with Directory() as d, Php(d, BUSY) as php:
         def names(*options):
             r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-q', '-o', f'{d}/out.folded', *options)
@@ -321,11 +321,11 @@ def each_option_chooses_its_frames():
     check({'hot', 'usort', php.path} <= php_only and not php_only & {'_start', 'zend_execute', 'execute_ex'}, str(php_only))
     check({'_start', 'zend_execute', 'execute_ex'} <= native and not native & {'hot', 'usort', php.path}, str(native))
     check({'_start', 'zend_execute', 'hot', 'usort', php.path} <= user, str(user))
-    check(not any(f.endswith('_[k]') for f in php_only | native | user), 'kernel frames only where they are asked for')
+    check(not any(f.endswith('_[k]') for f in php_only | native | user), 'kernel frames only on request')
 
 
 @test
-def generated_code_has_its_name_from_the_perf_map():
+def generated_code_is_named_from_the_perf_map():
     if not has_opcache():
         raise Skip('this php has no opcache')
     with Directory() as d, Php(d, BUSY, 'php', *JIT, 'opcache.jit=function', '-d', 'opcache.jit_debug=0x10') as php:
@@ -343,7 +343,7 @@ def generated_code_has_its_name_from_the_perf_map():
 
 
 @test
-def processes_that_are_gone_still_have_names():
+def frames_of_exited_processes_are_symbolized():
     with Directory() as d:
         script = f'{d}/short.php'
         with open(script, 'w') as f:
@@ -360,7 +360,7 @@ def processes_that_are_gone_still_have_names():
     # libraries lacks those until the next.
     check(all(f[0] in ('_start', script, '[unknown native]') for f in found), str(found))
     check(any(f[0] == '_start' and 'zend_execute' in f for f in found), f'whole stacks of short processes: {found}')
-    check(any(pair == ('md5', 'zif_md5') for f in found for pair in zip(f, f[1:])), f'and names of functions in C: {found}')
+    check(any(pair == ('md5', 'zif_md5') for f in found for pair in zip(f, f[1:])), f'functions in C are named: {found}')
 
 
 LATE = '''<?php
@@ -376,7 +376,7 @@ pcntl_fork() ? parent_of_it($z, $text) : child($z, $text);
 
 
 @test
-def libraries_that_are_loaded_later_and_children_are_walked_through():
+def libraries_loaded_later_and_child_processes_are_unwound():
     missing = subprocess.run(['php', '-r', 'foreach (["FFI", "pcntl"] as $e) if (!extension_loaded($e)) exit(1);']).returncode
     library = next((p for p in glob.glob('/usr/lib/*/libz.so.1') + glob.glob('/lib/*/libz.so.1')), None)
     if missing or not library:
@@ -401,7 +401,7 @@ def libraries_that_are_loaded_later_and_children_are_walked_through():
         found = [frames for frames, _ in stacks(f'{d}/out.folded')]
     for function in 'child', 'parent_of_it':
         whole = [f for f in found if function in f and f[0] == '_start' and f[-1].startswith('adler32')]
-        check(whole, f'{function}() in a library that was not there at the start: {found}')
+        check(whole, f'{function}() in a library loaded later: {found}')
 
 
 def unwound_by_gdb(pid):
@@ -412,7 +412,7 @@ def unwound_by_gdb(pid):
 
 
 @test
-def native_frames_are_those_that_gdb_unwinds():
+def native_frames_match_those_of_gdb():
     if not shutil.which('gdb'):
         raise Skip('there is no gdb to compare with')
     source = CHAINS.replace('usleep(3000)', 'sleep(1)').split("spl_autoload_register('load');")[0]

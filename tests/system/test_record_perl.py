@@ -78,7 +78,7 @@ class Perl:
         self.said = []
         while (line := self.process.stdout.readline()) not in ('ready\n', ''):
             self.said.append(line.rstrip('\n'))
-        check(line, f'{self.command} got ready')
+        check(line, f'{self.command} is ready')
         return self
 
     @property
@@ -114,7 +114,7 @@ def check_recording(r):
 
 
 @test
-def every_kind_of_frame_is_what_caller_tells():
+def every_kind_of_frame_matches_the_output_of_caller():
     for perl in perls():
         with Directory() as d, Perl(perl, 'chains.pl', 'spin', cwd=DATA) as p:
             check_recording(record('-p', p.pid, '--lang', 'perl', '-F', 199, '-d', 2, '-o', f'{d}/out.folded'))
@@ -125,7 +125,7 @@ def every_kind_of_frame_is_what_caller_tells():
 
 
 @test
-def a_perl_without_threads_is_among_them():
+def the_tested_perls_include_one_without_threads():
     if len(perls()) < 2:
         raise Skip('there is no Perl without threads; scripts/perl-unthreaded var/test/perl-unthreaded builds one')
     config = subprocess.run([*perls()[1], '-MConfig', '-e', 'print $Config{useithreads} // "none"'], capture_output=True, text=True,
@@ -134,7 +134,7 @@ def a_perl_without_threads_is_among_them():
 
 
 @test
-def the_table_has_what_the_headers_say():
+def the_offset_table_matches_the_headers():
     with open(f'{ROOT}/src/capture/perl_offsets.txt', encoding='utf-8') as f:
         rows = [row.split() for row in f if row.strip() and not row.startswith('#')]
     commands = [[], [f'{UNTHREADED}/bin/perl', f'{UNTHREADED}/CORE']]
@@ -152,7 +152,7 @@ def the_table_has_what_the_headers_say():
 
 
 @test
-def a_daemon_gets_the_program_as_entry():
+def profiles_of_perl_are_sent_to_a_daemon_with_the_program_as_entry_label():
     with Directory() as d, Daemon(d) as daemon, Perl(perls()[0], script(d, CHAINS)):
         r = record('--lang', 'perl', '-F', 499, '-d', 2, '--to', daemon.socket)
         check(r.returncode == 0, r.stderr)
@@ -163,7 +163,7 @@ def a_daemon_gets_the_program_as_entry():
 
 
 @test
-def recursion_is_as_deep_as_carp_says():
+def recursion_depth_matches_carp():
     for perl in perls():
         with Directory() as d, Perl(perl, script(d, RECURSION % 80)) as p:
             check_recording(record('-p', p.pid, '--lang', 'perl', '-F', 199, '-d', 2, '-o', f'{d}/out.folded'))
@@ -173,7 +173,7 @@ def recursion_is_as_deep_as_carp_says():
 
 
 @test
-def a_stack_that_is_too_deep_keeps_its_leaf_and_says_so():
+def a_stack_over_the_depth_limit_is_truncated_at_its_root_with_a_warning():
     with Directory() as d, Perl(perls()[0], script(d, RECURSION % 400)) as p:
         r = record('-p', p.pid, '--lang', 'perl', '-F', 199, '-d', 2, '-o', f'{d}/out.folded')
         check_recording(r)
@@ -187,15 +187,15 @@ def check_chain(frames, path):
     check(frames[0] == path, f'the program is the root: {frames}')
     rest, may = [placeless(f) for f in frames[1:]], None
     while rest and rest[0] in BELOW:
-        check(may is None or (may == 'e' and rest[0] == '(eval)'), f'{rest[0]} is called there: {frames}')
+        check(may is None or (may == 'e' and rest[0] == '(eval)'), f'{rest[0]} is called at this point: {frames}')
         may = BELOW[rest.pop(0)]
     letters = ''.join(f.removeprefix('main::') for f in rest)
     check(letters in ('', 'a1', 'a1a2', 'a1a2a3', 'b1', 'b1b2', 'b1b2b3'), f'one chain, callers first: {frames}')
-    check(not letters or may is None or letters[0] in may, f'{letters} is called there: {frames}')
+    check(not letters or may is None or letters[0] in may, f'{letters} is called at this point: {frames}')
 
 
 @test
-def no_stack_is_impossible():
+def every_recorded_stack_is_possible_in_the_script():
     for perl in perls():
         with Directory() as d, Perl(perl, path := script(d, CHAINS)) as p:
             r = record('-p', p.pid, '--lang', 'perl', '-F', 4999, '-d', 3, '-o', f'{d}/out.folded')
@@ -207,7 +207,7 @@ def no_stack_is_impossible():
 
 
 @test
-def the_oldest_kernels_give_the_same():
+def the_programs_for_the_oldest_kernels_give_the_same_result():
     with Directory() as d, Perl(perls()[0], path := script(d, CHAINS)) as p:
         check_recording(record('-p', p.pid, '--lang', 'perl', '-F', 999, '-d', 2, '-o', f'{d}/out.folded',
                                env={**os.environ, **OLD_KERNEL}))
@@ -217,26 +217,26 @@ def the_oldest_kernels_give_the_same():
 
 def check_layers(frames, path):
     """Raises unless Perl's frames are one piece between native ones, and possible."""
-    check(path in frames and 'Perl_runops_standard' not in frames, f'in place of runops: {frames}')
+    check(path in frames and 'Perl_runops_standard' not in frames, f'frames of Perl replace runops: {frames}')
     root, perl = frames[:frames.index(path)], frames[frames.index(path):]
-    check('perl_run' in root, f'what called Perl is above: {frames}')
+    check('perl_run' in root, f'the caller of Perl is above: {frames}')
     end = 1 + max(i for i, f in enumerate(perl) if f == path or '::' in f or f == '(eval)')
     check_chain(perl[:end], path)
     return perl[end:]
 
 
 @test
-def native_frames_stand_around_those_of_perl():
+def native_frames_surround_the_frames_of_perl():
     for env in ({}, {'STROBE_WITHOUT': 'bpf_loop'}):
         for perl in perls():
             with Directory() as d, Perl(perl, path := script(d, CHAINS)) as p:
                 check_recording(record('-p', p.pid, '-u', '-F', 999, '-d', 2, '-o', f'{d}/out.folded', env={**os.environ, **env}))
                 leaves = [check_layers(frames, path) for frames, _ in stacks(f'{d}/out.folded') if 'main' in frames]
-                check(any(x and x[0].startswith('Perl_pp_') for x in leaves), f'operators below their subs: {leaves}')
+                check(any(x and x[0].startswith('Perl_pp_') for x in leaves), f'operators are below their subs: {leaves}')
 
 
 @test
-def native_frames_alone_have_the_interpreter():
+def native_only_stacks_contain_the_interpreter():
     for how in (['-n'], ['--lang', 'native']):
         with Directory() as d, Perl(perls()[0], path := script(d, CHAINS)) as p:
             check_recording(record('-p', p.pid, *how, '-F', 999, '-d', 2, '-o', f'{d}/out.folded'))
@@ -245,7 +245,7 @@ def native_frames_alone_have_the_interpreter():
 
 
 @test
-def functions_have_file_and_line():
+def functions_are_shown_with_file_and_line():
     with Directory() as d, Perl(perls()[0], path := script(d, CHAINS)) as p:
         r = record('-p', p.pid, '--lang', 'perl', '-F', 999, '-d', 2, '--rows', 50, '-o', f'{d}/out.strobe')
         check_recording(r)
@@ -254,7 +254,7 @@ def functions_have_file_and_line():
 
 
 @test
-def waits_are_seen_with_the_sub_that_waits():
+def off_cpu_time_is_attributed_to_the_waiting_sub():
     for perl in perls():
         with Directory() as d, Perl(perl, path := script(d, SLEEPS)) as p:
             check_recording(record('-p', p.pid, '--off-cpu', '--lang', 'perl', '-d', 2, '-o', f'{d}/out.folded'))
@@ -262,7 +262,7 @@ def waits_are_seen_with_the_sub_that_waits():
 
 
 @test
-def a_process_that_sleeps_throughout_has_the_whole_time():
+def a_process_asleep_throughout_is_counted_for_the_whole_recording():
     for perl in perls():
         with Directory() as d, Perl(perl, path := script(d, SLEEPER)) as p:
             r = record('-p', p.pid, '--off-cpu', '--lang', 'perl', '-d', 1, '-o', f'{d}/out.folded')
@@ -272,7 +272,7 @@ def a_process_that_sleeps_throughout_has_the_whole_time():
 
 
 @test
-def each_thread_has_its_own_stack():
+def each_thread_is_recorded_with_its_own_stack():
     if subprocess.run(['perl', '-Mthreads', '-e', '1'], capture_output=True, check=False).returncode:
         raise Skip('this perl has no threads')
     with Directory() as d, Perl(['perl'], script(d, THREADS)) as p:
@@ -298,19 +298,19 @@ def a_program_that_embeds_libperl_is_sampled():
 
 
 @test
-def every_perl_is_sampled_without_a_target_and_none_unless_asked():
+def without_a_target_every_perl_is_sampled_but_only_if_perl_is_selected():
     with Directory() as d, Perl(perls()[0], path := script(d, CHAINS)):
         check_recording(record('--lang', 'perl', '-F', 199, '-d', 2, '-o', f'{d}/perl.folded'))
-        check(any(frames[0] == path for frames, _ in stacks(f'{d}/perl.folded')), 'the script is among them')
+        check(any(frames[0] == path for frames, _ in stacks(f'{d}/perl.folded')), 'the script is recorded')
         r = record('-F', 199, '-d', 2, '-o', f'{d}/php.folded')
         check('of PHP on CPU' in r.stderr or 'found PHP on CPU' in r.stderr, r.stderr)
-        check(r.returncode == 4 or all(path not in frames for frames, _ in stacks(f'{d}/php.folded')), 'no Perl')
+        check(r.returncode == 4 or all(path not in frames for frames, _ in stacks(f'{d}/php.folded')), 'no Perl is recorded')
         check_recording(record('-a', '-F', 199, '-d', 2, '-o', f'{d}/all.folded'))
-        check(any(path in frames for frames, _ in stacks(f'{d}/all.folded')), 'all languages')
+        check(any(path in frames for frames, _ in stacks(f'{d}/all.folded')), 'both languages are recorded')
 
 
 @test
-def a_table_that_does_not_fit_is_refused():
+def a_mismatching_offset_table_is_rejected():
     table = f'{ROOT}/src/capture/perl_offsets.txt'
     for wrong, why in (('defgv=184', 'variable $_'), ('hv_name=32', 'main package'), ('si_type=44', 'do not lead')):
         with Directory() as d, Perl(['perl'], script(d, CHAINS)) as p:
@@ -322,15 +322,15 @@ def a_table_that_does_not_fit_is_refused():
 
 
 @test
-def a_program_that_aliases_its_variables_does_not_speak_against_perl():
+def perl_is_recorded_despite_aliased_variables():
     source = 'sub other { 1 } sub work { for my $i (1 .. 1000) { } } local *_ = *other; $| = 1; print "ready\\n"; while (1) { work() }\n'
     with Directory() as d, Perl(['perl'], script(d, source)) as p:
         check_recording(record('-p', p.pid, '-F', 199, '-d', 1, '-o', f'{d}/out.folded'))
-        check('main::work' in open(f'{d}/out.folded').read(), 'it is sampled')
+        check('main::work' in open(f'{d}/out.folded').read(), 'the sub is sampled')
 
 
 @test
-def other_languages_and_targets_are_refused():
+def unsupported_languages_and_targets_are_rejected():
     with Directory() as d, Perl(perls()[0], script(d, CHAINS)) as p:
         r = record('-p', p.pid, '--lang', 'php', '-d', 1)
         check(r.returncode == 2 and 'runs no PHP' in r.stderr and 'executor_globals' in r.stderr, r)

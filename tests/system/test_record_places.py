@@ -71,7 +71,7 @@ def check_chain(path, script):
 # --- opcache
 
 @test
-def names_stay_right_when_opcache_starts_again():
+def function_names_stay_correct_across_opcache_resets():
     """Each generation's functions take the place of those before in opcache's memory."""
     with Directory() as d, Fpm(d, plain=True, children=1, settings={'zend_extension': 'opcache', 'opcache.enable': '1',
                                                                       'opcache.validate_timestamps': '0',
@@ -92,7 +92,7 @@ def names_stay_right_when_opcache_starts_again():
         with Requests(ask):
             r = record('--fpm', '-F', 999, '-d', 4, '--lang', 'php', '-o', f'{d}/out.folded')
         check(r.returncode == 0, r.stderr)
-        check(answers[2] == {'kept'} and answers[3] == {'reset'}, f'opcache kept the scripts, and forgot them: {answers}')
+        check(answers[2] == {'kept'} and answers[3] == {'reset'}, f'opcache cached and reset the scripts: {answers}')
         seen, mixed = set(), []
         for frames in frames_of(f'{d}/out.folded'):
             mine = {m.group(1) for f in frames for m in [re.search(r'g(\d+)(\.php)?$', f)] if m}
@@ -103,7 +103,7 @@ def names_stay_right_when_opcache_starts_again():
 
 
 @test
-def preloaded_classes_have_their_names():
+def preloaded_classes_are_named():
     with Directory() as d:
         with open(f'{d}/preload.php', 'w') as f:
             f.write(f'<?php class Early {{ static function hot() {{ {BURN} }} }}')
@@ -119,13 +119,13 @@ def preloaded_classes_have_their_names():
 # --- workers
 
 @test
-def short_processes_that_match_a_pattern_are_found_when_they_begin():
+def short_lived_processes_that_match_a_pattern_are_found_as_they_start():
     if subprocess.run(['php', '-r', 'exit(extension_loaded("pcntl") ? 0 : 1);']).returncode:
         raise Skip('this php has no pcntl')
     burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'
     with Directory() as d, subprocess.Popen([STROBE, 'record', '-P', 'wanted_[0-9]', '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
                                             stderr=subprocess.PIPE, text=True) as r:
-        check(wait_for(lambda: r.poll() is not None or has_clocks(r.pid)), 'it records')
+        check(wait_for(lambda: r.poll() is not None or has_clocks(r.pid)), 'the recording has started')
         for i in range(10):
             for name in 'wanted', 'other':
                 subprocess.run(['php', '-n', '-r', burn % (name, i, name, i)], check=True)
@@ -138,12 +138,12 @@ def short_processes_that_match_a_pattern_are_found_when_they_begin():
         skip_without_bpf(said)
         text = open(f'{d}/out.folded').read() if r.returncode == 0 else said
     found = set(re.findall(r'wanted_(\d+)', text))
-    check(len(found) >= 16, f'found of 10 programs and 10 children: {sorted(found)}')
+    check(len(found) >= 16, f'10 programs and 10 children are found: {sorted(found)}')
     check('other' not in text, text)
 
 
 @test
-def workers_that_restart_are_followed():
+def restarted_workers_are_recorded():
     with Directory() as d, Daemon(d) as daemon, Directory() as f:
         with Fpm(f, pools={'www': ['pm.max_requests = 3']}, plain=True, children=1) as fpm:
             fpm.write('page.php', f'<?php function page() {{ {BURN} }} for ($k = 0; $k < 5; $k++) page();')
@@ -153,13 +153,13 @@ def workers_that_restart_are_followed():
         wait_for(lambda: daemon.status()['samples']['stored'] > 0)
         labels = {label['key']: {v['value'] for v in label['values']} for label in json.loads(daemon.get('/api/v1/labels?from=-1h'))['labels']}
         check(requests.asked > 12 and len(labels.get('pid', ())) > 2, f'{requests.asked} requests in processes {labels.get("pid")}')
-        check('page' in daemon.get('/api/v1/profile?format=folded&from=-1h'), 'with their functions')
+        check('page' in daemon.get('/api/v1/profile?format=folded&from=-1h'), 'functions are recorded')
 
 
 # --- much at once
 
 @test
-def when_there_are_too_many_switches_some_stand_for_all():
+def excess_context_switches_are_sampled_and_scaled_to_the_total_wait_time():
     """Waits of half a millisecond: thousands of them, of which few are recorded, add up to the time all the same."""
     with Directory() as d, Php(d, '<?php function nap() { usleep(500); } echo "ready\\n"; while (true) nap();') as php:
         whole = record('-p', php.process.pid, '--off-cpu', '-d', 5, '--lang', 'php', '-o', f'{d}/whole.folded')
@@ -168,13 +168,13 @@ def when_there_are_too_many_switches_some_stand_for_all():
                    env={**os.environ, 'STROBE_SWITCHES_PER_SECOND': '100'})
         check(r.returncode == 0, r.stderr)
         share = re.search(r'1 in (\d+) was recorded, weighted accordingly', r.stderr)
-        check(share and int(share.group(1)) >= 4, f'it says so: {r.stderr}')
+        check(share and int(share.group(1)) >= 4, f'the warning is present: {r.stderr}')
         waited = sum(n for frames, n in stacks(f'{d}/out.folded') if frames[-2:] == ['nap', 'usleep'])
         check(5e9 * 0.4 < waited < 5e9 * 1.6, f'{waited} ns of 5 s, {share.group(0)}: {r.stderr}')
 
 
 @test
-def memory_does_not_grow_with_samples():
+def repeated_stacks_do_not_increase_memory_use():
     """Samples of the same stacks take no more memory after ten seconds than after four."""
     def resident(pid):
         with open(f'/proc/{pid}/status') as f:
@@ -212,7 +212,7 @@ exit $code
 
 
 @test
-def inside_a_container_processes_have_the_numbers_of_the_container():
+def pids_inside_a_container_are_those_of_its_namespace():
     need_namespaces()
     with Directory() as d:
         with open(f'{d}/script.php', 'w') as f:
@@ -221,7 +221,7 @@ def inside_a_container_processes_have_the_numbers_of_the_container():
                             os.path.abspath(STROBE)], capture_output=True, text=True, timeout=120, cwd=d)
         skip_without_bpf(r.stderr)
         check(r.returncode == 0, r.stderr)
-        check(int(re.search(r'pid (\d+)', r.stdout).group(1)) < 100, f'a number of its own: {r.stdout}')
+        check(int(re.search(r'pid (\d+)', r.stdout).group(1)) < 100, f'the pid of the container\'s namespace: {r.stdout}')
         check_chain(f'{d}/out.folded', f'{d}/script.php')
 
 
@@ -249,7 +249,7 @@ def named(pid, name):
 
 
 @test
-def from_the_host_a_container_is_seen():
+def php_in_a_container_is_recorded_from_the_host():
     need_namespaces()
     with Directory() as d, Php(d, CHAIN, 'unshare', '--pid', '--mount', '--fork', '--mount-proc', '--kill-child', 'php', '-n') as container:
         pid = next(p for p in descendants(container.process.pid) if named(p, 'php'))
@@ -259,7 +259,7 @@ def from_the_host_a_container_is_seen():
 
 
 @test
-def another_version_in_a_chroot():
+def another_php_version_in_a_chroot_is_recorded():
     tree = f'{ROOT}/var/test/trixie'
     if not os.path.exists(f'{tree}/usr/bin/php8.4'):
         raise Skip('there is no PHP 8.4 in a chroot; scripts/php-chroot trixie 8.4 makes one')
@@ -351,7 +351,7 @@ class Apache:
 
 
 @test
-def php_in_apache_is_found():
+def php_in_apache_is_recorded():
     with Directory() as d, Apache(d) as apache:
         with open(f'{d}/www/page.php', 'w') as f:
             f.write(f'<?php function inside() {{ {BURN} }} for ($k = 0; $k < 5; $k++) inside(); echo getmypid();')

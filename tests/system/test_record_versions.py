@@ -82,7 +82,7 @@ def check_kinds(found, script, version):
     for chain in wanted:
         check(chain in found, f'{chain} of {found}')
     hot = [frames for frames in found if frames[-1] == 'Shop::hot']
-    check(all(frames in wanted for frames in hot), f'no other way leads to the innermost function: {hot}')
+    check(all(frames in wanted for frames in hot), f'the innermost function has no other callers: {hot}')
     check(not [f for frames in found for f in frames if f.startswith('[unknown')], f'{found}')
 
 
@@ -104,27 +104,27 @@ def each_kind(suite, version, make=None):
 
 
 @test
-def each_kind_of_frame_of_7_4():
+def every_kind_of_frame_is_recorded_in_php_7_4():
     each_kind('bullseye', '7.4', make=True)
 
 
 @test
-def each_kind_of_frame_of_8_1():
+def every_kind_of_frame_is_recorded_in_php_8_1():
     each_kind('jammy', '8.1')
 
 
 @test
-def each_kind_of_frame_of_8_3():
+def every_kind_of_frame_is_recorded_in_php_8_3():
     each_kind('noble', '8.3')
 
 
 @test
-def each_kind_of_frame_of_8_4():
+def every_kind_of_frame_is_recorded_in_php_8_4():
     each_kind('trixie', '8.4')
 
 
 @test
-def each_kind_of_frame_of_8_5():
+def every_kind_of_frame_is_recorded_in_php_8_5():
     each_kind('sid', '8.5')
 
 
@@ -138,7 +138,7 @@ while (true) (new Shop)->hot();
 
 
 @test
-def a_process_that_shows_nothing_at_first_is_compared_later():
+def the_offset_check_is_deferred_until_a_process_runs_a_method():
     """As long as no method runs, the class of a function can be anywhere."""
     line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
     if not line:
@@ -173,7 +173,7 @@ def version_of(zts):
 
 
 @test
-def each_kind_of_frame_of_a_thread_safe_program():
+def every_kind_of_frame_is_recorded_in_a_thread_safe_php():
     zts = thread_safe()
     with Directory() as d:
         script = f'{d}/kinds.php'
@@ -188,7 +188,7 @@ def each_kind_of_frame_of_a_thread_safe_program():
 
 
 @test
-def each_kind_of_frame_of_each_thread_of_an_embedding():
+def every_kind_of_frame_is_recorded_in_each_thread_of_an_embedded_php():
     """A program with a thread-safe libphp, whose threads run at the same time what looks alike but for a name."""
     zts, threads = thread_safe(), 3
     with Directory() as d:

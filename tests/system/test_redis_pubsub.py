@@ -25,7 +25,7 @@ def stored(d, count, seconds=60):
     s = samples(d)
     dropped = s['dropped']['queue_full'] + s['dropped']['rejected']
     return check(s['stored'] == count and s['received'] == s['stored'] + s['queued'] + dropped,
-                 f'{count} samples are stored and the sum is exact: {s}')
+                 f'{count} samples are stored and the counters add up: {s}')
 
 
 def said(d, words, count=1, seconds=60):
@@ -46,7 +46,7 @@ def publish(server, channel, lines):
 
 
 @test
-def what_is_published_on_many_channels_is_stored_exactly():
+def messages_published_on_many_channels_are_counted_exactly():
     rng = random.Random(5)
     channels = [f'excimer-{i}' for i in range(60)]
     with RedisServer() as r, Directory() as directory:
@@ -61,59 +61,59 @@ def what_is_published_on_many_channels_is_stored_exactly():
                 total += sum(counts)
                 text = '\n'.join(f'/srv/index.php;main;f{rng.randint(0, 50)} {n}' for n in counts)
                 commands.append(('PUBLISH', rng.choice(channels + ['other.x', 'other.y']), text + rng.choice(['', '\n'])))
-            check(c.pipeline(commands) == [1] * 6000, 'each message had one receiver')
+            check(c.pipeline(commands) == [1] * 6000, 'each message was received once')
             stored(d, total)
             mine = json.loads(d.get('/api/v1/profile?from=-1h&filter=' + urllib.parse.quote('profiler=other.x')))
             check(mine, 'the channel is the label profiler')
-            check('subscribed to excimer-0, excimer-1, excimer-2 and 58 more' in '\n'.join(d.lines), 'it is said what to')
+            check('subscribed to excimer-0, excimer-1, excimer-2 and 58 more' in '\n'.join(d.lines), 'the subscribed channels are logged')
 
 
 @test
-def a_server_that_comes_late_goes_and_loses_its_data_is_taken_again():
+def the_subscriber_reconnects_after_a_late_start_a_restart_and_a_disconnect():
     with Directory() as directory:
         r = RedisServer()
         with Daemon(directory, '--from', r.url('?channel=excimer')) as d:
-            check(said(d, 'Connection refused; is Redis running?'), 'it says that nobody is there')
+            check(said(d, 'Connection refused; is Redis running?'), 'the refused connection is logged')
             time.sleep(2)
-            check(times_said(d, 'Connection refused') == 1, 'and says so once')
+            check(times_said(d, 'Connection refused') == 1, 'logged once')
             with r:
                 r.start()
                 r.wait_for_subscriber('excimer')
-                check(publish(r, 'excimer', ['a;b 1'] * 1000) == 1000, 'all were delivered')
+                check(publish(r, 'excimer', ['a;b 1'] * 1000) == 1000, 'all messages were delivered')
                 stored(d, 1000)
                 r.restart()                             # kill -9; it keeps nothing
                 r.wait_for_subscriber('excimer')
-                check(publish(r, 'excimer', ['a;c 2'] * 500) == 500, 'all were delivered after its restart')
+                check(publish(r, 'excimer', ['a;c 2'] * 500) == 500, 'all messages were delivered after the restart')
                 r.restart(signal.SIGTERM)
                 r.wait_for_subscriber('excimer')
                 r.command('FLUSHALL')
                 r.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
                 r.wait_for_subscriber('excimer')
-                check(publish(r, 'excimer', ['a;d 3'] * 100) == 100, 'and after it threw us out')
+                check(publish(r, 'excimer', ['a;d 3'] * 100) == 100, 'all messages were delivered after the disconnect')
                 stored(d, 1000 + 1000 + 300)
                 check(times_said(d, 'the connection is lost: it closed the connection') == 3 and
-                      times_said(d, 'reconnected after') == 3, f'each loss is said once: {d.lines}')
-                check(times_said(d, 'Redis had closed the connection') == 1, 'and the one that was meant')
+                      times_said(d, 'reconnected after') == 3, f'each lost connection is logged once: {d.lines}')
+                check(times_said(d, 'Redis had closed the connection') == 1, 'the intended disconnect is logged')
 
 
 @test
-def a_hung_server_is_noticed_within_ten_seconds():
+def a_hung_server_is_detected_within_ten_seconds():
     with RedisServer() as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
         r.pause()
         start = time.monotonic()
-        check(said(d, 'does not answer (PING); it is hung', seconds=30), 'it is said')
+        check(said(d, 'does not answer (PING); it is hung', seconds=30), 'it is logged')
         took = time.monotonic() - start
         check(took < 10, f'within ten seconds: {took:.1f}')
         r.resume()
         wait_for(lambda: times_said(d, 'subscribed to') == 2)
-        check(publish(r, 'excimer', ['a;b 1'] * 10) == 10, 'it is taken again, once')
+        check(publish(r, 'excimer', ['a;b 1'] * 10) == 10, 'one subscriber reconnected')
         stored(d, 10)
 
 
 @test
-def passwords_and_rights_are_asked_for_and_never_shown():
+def authentication_and_permission_errors_are_logged_without_passwords():
     with RedisServer(password='geheim') as r, RedisServer(user='eve', password='pw', rules='+@all -subscribe &* ~*') as acl, \
             Directory() as directory:
         with open(f'{directory}/password', 'w', encoding='ascii') as f:
@@ -122,10 +122,10 @@ def passwords_and_rights_are_asked_for_and_never_shown():
                 r.url('?channel=right'), r.url(f'?channel=file&password-file={directory}/password', login=''),
                 acl.url('?channel=forbidden'), r.url('9999?channel=database')]
         with Daemon(directory, *(word for url in urls for word in ('--from', url))) as d:
-            check(said(d, 'requires a password; set password-file='), 'none: it says what is missing')
-            check(said(d, 'rejects the user or the password'), 'wrong: it says so')
-            check(said(d, 'does not permit this to the user'), 'not allowed: it says so')
-            check(said(d, 'has no database 9999'), 'a database that is not there is said')
+            check(said(d, 'requires a password; set password-file='), 'no password: the missing password is logged')
+            check(said(d, 'rejects the user or the password'), 'wrong password: logged')
+            check(said(d, 'does not permit this to the user'), 'missing permission: logged')
+            check(said(d, 'has no database 9999'), 'a missing database is logged')
             r.wait_for_subscriber('right')
             r.wait_for_subscriber('file')
             publish(r, 'right', ['a;b 1'])
@@ -134,11 +134,11 @@ def passwords_and_rights_are_asked_for_and_never_shown():
             time.sleep(2)
             everything = '\n'.join(d.lines) + d.get('/metrics') + d.get('/api/v1/status')
             check('geheim' not in everything and 'falsch' not in everything, 'no password is shown')
-            check(times_said(d, 'requires a password') == 1 and times_said(d, 'does not permit') == 1, 'each is said once')
+            check(times_said(d, 'requires a password') == 1 and times_said(d, 'does not permit') == 1, 'each is logged once')
 
 
 @test
-def loading_read_only_orphaned_and_full_servers_are_understood():
+def loading_read_only_orphaned_and_full_servers_are_handled():
     loading = RedisServer(*RedisServer.LOADS_SLOWLY)
     full = RedisServer('--maxmemory', '3mb', '--maxmemory-policy', 'noeviction')
     with loading, full, RedisServer() as master, Directory() as directory:
@@ -154,12 +154,12 @@ def loading_read_only_orphaned_and_full_servers_are_understood():
             loading.restart_loading()
             urls = [s.url('?channel=excimer') for s in (loading, replica, orphan, full)]
             with Daemon(directory, *(word for url in urls for word in ('--from', url))) as d:
-                check(said(d, 'is loading its data; retrying'), f'loading is said: {d.lines}')
-                check(said(d, 'is a replica that has lost its master'), 'an orphan is said')
+                check(said(d, 'is loading its data; retrying'), f'loading is logged: {d.lines}')
+                check(said(d, 'is a replica that has lost its master'), 'a replica without its master is logged')
                 replica.wait_for_subscriber('excimer')
                 full.wait_for_subscriber('excimer')
-                check(publish(master, 'excimer', ['a;b 1'] * 7) == 0, 'nobody subscribes to the master')
-                check(publish(full, 'excimer', ['a;b 1'] * 11) == 11, 'a server without memory goes on publishing')
+                check(publish(master, 'excimer', ['a;b 1'] * 7) == 0, 'the master has no subscriber')
+                check(publish(full, 'excimer', ['a;b 1'] * 11) == 11, 'a server without memory still publishes')
                 stored(d, 18)
                 orphan.command('REPLICAOF', 'NO', 'ONE')
                 orphan.wait_for_subscriber('excimer')
@@ -168,7 +168,7 @@ def loading_read_only_orphaned_and_full_servers_are_understood():
                 publish(orphan, 'excimer', ['a;b 1'] * 100)
                 publish(loading, 'excimer', ['a;b 1'] * 1000)
                 stored(d, 1118)
-                check(times_said(d, 'is loading its data') == 1, 'loading is said once')
+                check(times_said(d, 'is loading its data') == 1, 'loading is logged once')
 
 
 HOSTILE = [
@@ -185,7 +185,7 @@ REFUSED = [
 
 
 @test
-def what_strangers_publish_becomes_no_path_and_no_line():
+def untrusted_messages_create_no_paths_and_inject_no_log_lines():
     channels = ['excimer', '../../../tmp/strobe-evil', 'a/b', 'c\x1b[2J', 'd e']
     with RedisServer('--client-output-buffer-limit', 'pubsub 0 0 0') as r, Directory() as directory:
         quoted = ','.join(urllib.parse.quote(c, safe='') for c in channels)
@@ -197,15 +197,15 @@ def what_strangers_publish_becomes_no_path_and_no_line():
             c.command('PUBLISH', 'excimer', b'one;x 1\nno count\n\ntwo;y 2\r\nthree;z 3')
             c.command('PUBLISH', 'excimer', b'a' * 5000000)
             c.command('PUBLISH', 'excimer', b'a' * (65 << 20))
-            check(said(d, 'a reply is larger than 64 MB'), 'one without measure is not kept in memory')
+            check(said(d, 'a reply is larger than 64 MB'), 'an oversized reply is not kept in memory')
             wait_for(lambda: times_said(d, 'subscribed to') == 2)
             c.command('PUBLISH', 'excimer', b'last;one 1000')
             stored(d, len(HOSTILE) * 7 + 6 + 1000)
-            check(d.process.poll() is None, 'the daemon lives')
+            check(d.process.poll() is None, 'the daemon is running')
             log = ''.join(d.lines)
             check(all(ch >= ' ' and ch != '\x7f' for ch in log), 'the log has no control characters')
-            check(times_said(d, 'is invalid: ') == 1, 'a bad line is said once, not for each')
-            check(not os.path.exists('/tmp/strobe-evil') and not os.path.exists(f'{directory}/state/a'), 'no path was made')
+            check(times_said(d, 'is invalid: ') == 1, 'malformed lines are logged once')
+            check(not os.path.exists('/tmp/strobe-evil') and not os.path.exists(f'{directory}/state/a'), 'no path was created')
             files = {f for _, _, names in os.walk(f'{directory}/state') for f in names}
             check(all(f.endswith(('.sqlite', '-wal', '-shm', '.lock', 'lock', 'journal')) or f[0].isalnum() for f in files),
                   f'the store has its own files only: {files}')
@@ -213,7 +213,7 @@ def what_strangers_publish_becomes_no_path_and_no_line():
 
 
 @test
-def a_server_that_is_none_and_one_that_says_too_much_do_no_harm():
+def servers_that_violate_the_redis_protocol_are_rejected_without_harm():
     """A web server, one that hangs up, and one that promises two billion elements."""
     answers = [b'HTTP/1.1 400 Bad Request\r\n\r\n', b'', b'*2147483647\r\n', b'$-5\r\n', b'*1\r\n' * 10000]
     listener = socket.create_server(('127.0.0.1', 0))
@@ -241,10 +241,10 @@ def a_server_that_is_none_and_one_that_says_too_much_do_no_harm():
     port = listener.getsockname()[1]
     try:
         with Directory() as directory, Daemon(directory, '--from', f'redis://127.0.0.1:{port}/?channel=a') as d:
-            check(said(d, "it does not speak the Redis protocol; is it a Redis?"), 'it is said')
-            check(said(d, 'ended the connection before it was ready'), 'that, too')
-            check(said(d, 'or has more than 1048576 elements'), 'a promise is not believed')
-            check(d.process.poll() is None, 'the daemon lives')
+            check(said(d, "it does not speak the Redis protocol; is it a Redis?"), 'it is logged')
+            check(said(d, 'ended the connection before it was ready'), 'the ended connection is logged')
+            check(said(d, 'or has more than 1048576 elements'), 'oversized array headers are rejected')
+            check(d.process.poll() is None, 'the daemon is running')
     finally:
         stop.set()
         thread.join()
@@ -252,20 +252,20 @@ def a_server_that_is_none_and_one_that_says_too_much_do_no_harm():
 
 
 @test
-def a_subscriber_that_is_cut_off_says_so_and_comes_back():
+def a_disconnected_slow_subscriber_logs_the_missed_messages_and_reconnects():
     with RedisServer('--client-output-buffer-limit', 'pubsub 2mb 1mb 5') as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
         d.process.send_signal(signal.SIGSTOP)           # nobody reads any more
         line = 'index.php;' + 'f' * 1000 + ' 1'
         delivered = publish(r, 'excimer', [line] * 30000)
-        check(delivered < 30000, f'Redis cut it off: {delivered}')
+        check(delivered < 30000, f'Redis disconnected the subscriber: {delivered}')
         d.process.send_signal(signal.SIGCONT)
-        check(said(d, 'Redis had closed the connection, as it does for slow subscribers'), f'it is said: {d.lines}')
+        check(said(d, 'Redis had closed the connection, as it does for slow subscribers'), f'it is logged: {d.lines}')
         got = samples(d)['received']
-        check(0 < got < delivered, f'what the kernel held arrived: {got} of {delivered}')
-        check(said(d, f'up to {30000 - got} messages were missed'), f'and how many are missing of {got}: {d.lines}')
-        check(publish(r, 'excimer', [line] * 1000) == 1000, 'it is back')
+        check(0 < got < delivered, f'messages buffered in the kernel arrived: {got} of {delivered}')
+        check(said(d, f'up to {30000 - got} messages were missed'), f'the number of missed messages is logged ({got} received): {d.lines}')
+        check(publish(r, 'excimer', [line] * 1000) == 1000, 'the subscriber has reconnected')
         stored(d, got + 1000)
 
 
@@ -276,7 +276,7 @@ def waiting_bytes(connection):
 
 
 @test
-def a_burst_of_a_hundred_thousand_is_no_reason_to_be_cut_off():
+def a_burst_of_a_hundred_thousand_messages_does_not_disconnect_the_subscriber():
     count, limit = 100000, 16 << 20     # The server cuts off at 32 MB, and how fast it is read depends on who else wants a CPU.
     with RedisServer() as r, Directory() as directory, \
             Daemon(directory, '--from', r.url('?channel=excimer')) as d:

@@ -167,7 +167,7 @@ def kill_often(server, directory, number, kills, failures):
 
 
 @test
-def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
+def collectors_killed_a_hundred_times_neither_lose_nor_duplicate_samples():
     kills, threads, results, failures = int(os.environ.get('STROBE_KILLS', 102)), [], {}, []
     with Directory() as directory, RedisServer() as server:
         def work(number):
@@ -183,7 +183,7 @@ def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
             threads[-1].start()
         for t in threads:
             t.join()
-        check(not failures, f'all streams are read to their end: {failures}')
+        check(not failures, f'all streams are read completely: {failures}')
         for number, (collector, sent) in sorted(results.items()):
             check_stored(collector, sent, f'collector {number} has stored what was sent, once')
 
@@ -191,7 +191,7 @@ def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
 # --- Consumers ---
 
 @test
-def entries_of_a_consumer_that_is_gone_are_taken_over_and_those_of_a_slow_one_are_not():
+def entries_of_a_dead_consumer_are_claimed_but_not_those_of_a_slow_one():
     with Directory() as directory, RedisServer() as server:
         client, sent, theirs = server.connect(), Sent(server.connect()), Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
@@ -207,39 +207,39 @@ def entries_of_a_consumer_that_is_gone_are_taken_over_and_those_of_a_slow_one_ar
         thread = threading.Thread(target=stay)
         thread.start()
         with Collector(directory + '/c', server.url('?stream=strobe&group=g&consumer=new&claim-idle=5')) as c:
-            check(wait_for(lambda: pending(server) == 50), 'all but the 50 entries of the slow consumer are acknowledged')
+            check(wait_for(lambda: pending(server) == 50), 'all except the 50 entries of the slow consumer are acknowledged')
             time.sleep(6)
-            check(pending(server) == 50, 'and those stay with it')
+            check(pending(server) == 50, 'the slow consumer keeps its entries')
             c.stop()
-            check(any("from the consumer 'gone'" in line for line in c.lines), 'which is said')
-            check_stored(c, sent, 'what was taken over is stored')
+            check(any("from the consumer 'gone'" in line for line in c.lines), 'the takeover is logged')
+            check_stored(c, sent, 'claimed entries are stored')
         stop.set()
         thread.join()
 
 
 @test
-def two_collectors_are_not_one_consumer():
+def two_collectors_cannot_share_a_consumer_name():
     with Directory() as directory, RedisServer() as server:
         sent, url = Sent(server.connect()), server.url('?stream=strobe&group=g&consumer=web1')
         with Collector(directory + '/a', url) as a, Collector(directory + '/b', url) as b:
             check(wait_for(lambda: any('another collector reads' in line for line in a.lines + b.lines)),
-                  'the second one says that there is another')
+                  'the second collector reports the other one')
             first, second = (b, a) if any('another collector' in line for line in a.lines) else (a, b)
             sent.lines(200)
-            check(wait_for(lambda: is_read(server)), 'and the first one reads')
+            check(wait_for(lambda: is_read(server)), 'the first collector reads')
             first.stop()
-            check_stored(first, sent, 'all of it')
+            check_stored(first, sent, 'the first collector has stored everything')
             sent.sums.clear()
             sent.lines(100)
-            check(wait_for(lambda: is_read(server)), 'when it has ended the second one reads')
+            check(wait_for(lambda: is_read(server)), 'the second collector reads after the first has exited')
             second.stop()
-            check_stored(second, sent, 'what came since')
+            check_stored(second, sent, 'later samples are stored')
 
 
 # --- The content of entries ---
 
 @test
-def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
+def duplicate_relay_batches_count_once_and_malformed_entries_are_acknowledged():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
         with Collector(directory + '/c', server.url('?stream=strobe&group=g&label.pool=api')) as c:
@@ -255,7 +255,7 @@ def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
         with Collector(directory + '/c', server.url('?stream=strobe&group=g&label.pool=api')) as c:
             data = b''.join(wire.message(s) for s in ({('index', 'relayed', 'r1'): 5}, {('index', 'relayed'): 2}))
             server.command('XADD', 'strobe', '*', 'strobe', data, 'id', f'{1:016x}')
-            check(wait_for(lambda: is_read(server)), 'also what was sent again after a crash')
+            check(wait_for(lambda: is_read(server)), 'entries resent after a crash are acknowledged')
             c.stop()
             check_stored(c, sent, 'each batch counts once')
 
@@ -263,7 +263,7 @@ def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
 # --- Trimming ---
 
 @test
-def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
+def streams_are_trimmed_behind_the_slowest_group_and_entries_trimmed_unread_are_counted():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'slow', '0', 'MKSTREAM')
@@ -271,16 +271,16 @@ def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
         with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
             check(wait_for(lambda: is_read(server)), 'the stream is read')
             time.sleep(1.5)
-            check(server.command('XLEN', 'strobe') == 2000, 'what another group has not read stays')
+            check(server.command('XLEN', 'strobe') == 2000, 'entries unread by another group are kept')
             taken = server.command('XREADGROUP', 'GROUP', 'slow', 'x', 'COUNT', 1000, 'STREAMS', 'strobe', '>')[0][1]
             server.command('XACK', 'strobe', 'slow', *[e[0] for e in taken[500:]])
             time.sleep(1.5)
-            check(server.command('XLEN', 'strobe') == 2000, 'or not acknowledged')
+            check(server.command('XLEN', 'strobe') == 2000, 'entries not acknowledged by another group are kept')
             server.command('XACK', 'strobe', 'slow', *[e[0] for e in taken[:500]])
-            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 1200), 'what all have goes')
-            check(server.command('XLEN', 'strobe') >= 1000, 'and no more')
+            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 1200), 'entries acknowledged by all groups are trimmed')
+            check(server.command('XLEN', 'strobe') >= 1000, 'other entries are kept')
             server.command('XGROUP', 'DESTROY', 'strobe', 'slow')
-            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 200), 'a group that is gone keeps nothing')
+            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 200), 'a removed group keeps no entries')
 
             c.process.send_signal(signal.SIGSTOP)
             sent.lines(900)
@@ -290,19 +290,19 @@ def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
             check(c.says('800 entries of the stream'), f'800 entries that were trimmed unread are counted: {c.lines[-3:]}')
             check(wait_for(lambda: is_read(server)), 'the rest is read')
             c.stop()
-            check(len([line for line in c.lines if 'were trimmed before' in line]) == 1, 'and this is said once')
+            check(len([line for line in c.lines if 'were trimmed before' in line]) == 1, 'logged once')
 
 
 # --- Redis ---
 
 @test
-def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_has():
+def no_entries_are_lost_if_redis_is_killed_hangs_or_loses_the_group():
     with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
         server.options += ['--appendonly', 'yes']
         sent = Sent(server.connect())
         with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
             sent.lines(300)
-            check(c.says('reading the stream'), 'it is read')
+            check(c.says('reading the stream'), 'the stream is read')
             for signo in (signal.SIGKILL, signal.SIGTERM):
                 server.restart(signo)
                 sent.client = server.connect()
@@ -311,20 +311,20 @@ def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_ha
             time.sleep(1)
             server.resume()
             sent.lines(300)
-            check(wait_for(lambda: is_read(server)), 'after each of them it is read to its end')
+            check(wait_for(lambda: is_read(server)), 'the stream is read to its end after each failure')
             server.command('DEL', 'strobe')
             sent.lines(300)
-            check(c.says('was missing, so Redis has lost data'), 'a group that is gone is made anew, and that is said')
-            check(wait_for(lambda: is_read(server)), 'and it goes on')
+            check(c.says('was missing, so Redis has lost data'), 'a lost group is created again and logged')
+            check(wait_for(lambda: is_read(server)), 'reading continues')
             server.command('XGROUP', 'DESTROY', 'strobe', 'g')
             sent.lines(100)
-            check(wait_for(lambda: is_read(server)), 'where it was, if the entries are still there')
+            check(wait_for(lambda: is_read(server)), 'reading continues at its position if the entries still exist')
             c.stop()
             check_stored(c, sent, 'all is stored once')
 
 
 @test
-def a_redis_that_is_out_of_memory_is_read_all_the_same():
+def a_redis_that_is_out_of_memory_is_still_read():
     with Directory() as directory, RedisServer('--maxmemory', '3mb') as server:
         sent = Sent(server.connect())
         server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
@@ -333,12 +333,12 @@ def a_redis_that_is_out_of_memory_is_read_all_the_same():
             for i in range(2000):
                 server.command('SET', f'other{i}', 'x' * 10000)
         except RedisError as e:
-            check('OOM' in str(e), 'it is full')
+            check('OOM' in str(e), 'Redis is out of memory')
         with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
             check(wait_for(lambda: is_read(server)), 'the stream is read and acknowledged')
             c.stop()
-            check_stored(c, sent, 'and stored')
-            check(len([line for line in c.lines if 'out of memory' in line]) in (1, 2), f'which is said, and not each second: {c.lines}')
+            check_stored(c, sent, 'all are stored')
+            check(len([line for line in c.lines if 'out of memory' in line]) in (1, 2), f'logged, but not every second: {c.lines}')
 
 
 def check_six_streams(cluster, url):
@@ -365,11 +365,11 @@ def check_six_streams(cluster, url):
             cluster.move_slot(source.command('CLUSTER', 'KEYSLOT', keys[2]), source, target)
             check(cluster.node_of(keys[2]) is target, 'a slot has moved')
             add(200)
-            check(wait_for(lambda: all(is_read(cluster.node_of(k), k) for k in keys)), 'all are read to their ends')
+            check(wait_for(lambda: all(is_read(cluster.node_of(k), k) for k in keys)), 'all streams are read completely')
             c.stop()
             sent = Sent(None)
             sent.sums = sums
-            check_stored(c, sent, 'and stored once')
+            check_stored(c, sent, 'all are stored once')
 
 
 @test
@@ -379,7 +379,7 @@ def six_streams_on_three_nodes_are_read_while_a_slot_moves():
 
 
 @test
-def they_are_read_through_a_unix_socket_too_where_the_nodes_do_not_say_on_which_host_they_are():
+def six_streams_are_read_through_a_unix_socket_from_nodes_that_announce_no_host():
     with Directory() as directory:
         cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
         path = f'{directory}/redis.sock'
@@ -399,32 +399,32 @@ def collect_to_nowhere(directory, url):
 
 
 @test
-def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream():
+def an_in_flight_batch_is_recorded_on_the_cluster_node_of_its_stream():
     cluster = RedisCluster()
     with Directory() as directory, cluster:
         stream = next(name for name in (f's{i}' for i in range(100)) if cluster.node_of(name) is not cluster.nodes[0])
         node, url = cluster.node_of(stream), cluster.url(f'?stream={stream}&group=g')
         node.command('XADD', stream, '*', 'line', 'main;f 1')
         with collect_to_nowhere(directory + '/a', url):
-            check(wait_for(lambda: records(node, stream) == 1), 'it is recorded')
+            check(wait_for(lambda: records(node, stream) == 1), 'the batch is recorded')
             time.sleep(1.5)
-            check(records(node, stream) == 1, 'as long as it is under way')
+            check(records(node, stream) == 1, 'recorded while in flight')
         with Collector(directory + '/b', url + '&consumer=b&claim-idle=2') as c:
-            check(wait_for(lambda: records(node, stream) == 0), 'and no more when it is stored')
-            check(c.stop() == 0 and sum(c.stored().values()) == 1, 'which it is')
+            check(wait_for(lambda: records(node, stream) == 0), 'no longer recorded once stored')
+            check(c.stop() == 0 and sum(c.stored().values()) == 1, 'the sample is stored')
 
 
 @test
-def a_batch_that_waits_for_another_sink_over_days_counts_once():
+def a_batch_that_waits_days_for_another_sink_counts_once():
     with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
         days_ago = time.time() - 5 * 86400
         server.command('XADD', 'strobe', f'{int(days_ago * 1000)}-1', 'line', 'main;f 1')
         c = Collector(directory, server.url('?stream=strobe&group=g'), '--to', f'otlp://127.0.0.1:{free_port()}')
         with c:
-            check(wait_for(lambda: records(server, 'strobe') == 1), 'it is under way')
+            check(wait_for(lambda: records(server, 'strobe') == 1), 'the batch is in flight')
             time.sleep(9)           # the store compacts the day five seconds after the start
             c.kill()
-        check(c.stored('-10d') == {'main;f': 1}, 'the store has it')
+        check(c.stored('-10d') == {'main;f': 1}, 'the sample is stored')
         for name in os.listdir(f'{directory}/store'):
             os.utime(f'{directory}/store/{name}', (days_ago, days_ago))
         # And once more, before Redis is back.
@@ -432,45 +432,45 @@ def a_batch_that_waits_for_another_sink_over_days_counts_once():
         with c:
             time.sleep(9)
             server.start()
-            check(c.says('reading the stream'), 'it comes again')
-            check(wait_for(lambda: server.command('XPENDING', 'strobe', 'g')[0] == 1), 'and is still under way')
+            check(c.says('reading the stream'), 'the collector reads the stream again')
+            check(wait_for(lambda: server.command('XPENDING', 'strobe', 'g')[0] == 1), 'the batch is still in flight')
             time.sleep(2.5)
             c.kill()
-        check(c.stored('-10d') == {'main;f': 1}, 'the store has it once')
+        check(c.stored('-10d') == {'main;f': 1}, 'the sample is stored once')
 
 
 @test
-def a_collector_that_waits_for_its_sink_keeps_its_entries_while_nothing_new_comes():
+def an_idle_collector_that_waits_for_its_sink_keeps_its_pending_entries():
     with Directory() as directory, RedisServer() as server:
         url = server.url('?stream=strobe&group=g&claim-idle=2')
         server.command('XADD', 'strobe', '*', 'line', 'main;f 1')
         with collect_to_nowhere(directory + '/a', url + '&consumer=a'):
-            check(wait_for(lambda: records(server, 'strobe') == 1), 'one has the entry')
+            check(wait_for(lambda: records(server, 'strobe') == 1), 'one collector has the entry')
             with Collector(directory + '/b', url + '&consumer=b') as other:
-                check(other.says('reading the stream'), 'another one reads')
+                check(other.says('reading the stream'), 'another collector reads')
                 time.sleep(6)
-                check(not any('which is gone' in line for line in other.lines), f'and leaves it alone: {other.lines}')
-                check(server.command('XPENDING', 'strobe', 'g')[3][0][0] == b'a', 'the first one still has it')
+                check(not any('which is gone' in line for line in other.lines), f'the other collector does not claim it: {other.lines}')
+                check(server.command('XPENDING', 'strobe', 'g')[3][0][0] == b'a', 'the first collector still holds the entry')
 
 
 @test
-def a_user_of_redis_who_may_keep_no_records_reads_all_the_same():
+def a_redis_user_without_permission_to_write_records_still_reads_the_stream():
     with Directory() as directory, RedisServer() as server:
         server.command('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@all', '-hset', '-hdel', '-hgetall')
         sent = Sent(server.connect())
         sent.lines(50)
         with Collector(directory + '/c', server.url('?stream=strobe&group=g').replace('://', '://reader:secret@')) as c:
-            check(wait_for(lambda: is_read(server)), 'all is read')
+            check(wait_for(lambda: is_read(server)), 'all entries are read')
             c.stop()
-            check(any('cannot record the batches' in line and 'hset' in line.lower() for line in c.lines), f'the log says so: {c.lines}')
+            check(any('cannot record the batches' in line and 'hset' in line.lower() for line in c.lines), f'it is logged: {c.lines}')
             check(sum('record' in line for line in c.lines) == 2, f'once for writing, once for reading: {c.lines}')
-            check_stored(c, sent, 'and stored')
+            check_stored(c, sent, 'all are stored')
 
 
 # --- The disk ---
 
 @test
-def a_full_disk_makes_entries_wait_in_the_stream():
+def entries_stay_in_the_stream_while_the_disk_is_full():
     with Directory() as directory, RedisServer() as server:
         sent = Sent(server.connect())
 
@@ -487,28 +487,28 @@ def a_full_disk_makes_entries_wait_in_the_stream():
                 sent.count(stack, 1)
                 commands.append(('XADD', 'strobe', '*', 'line', stack + ' 1'))
             sent.client.pipeline(commands)
-            check(c.says('cannot store samples'), 'it is said that samples wait')
-            check(wait_for(lambda: pending(server) > 0), 'nothing is acknowledged meanwhile')
+            check(c.says('cannot store samples'), 'waiting samples are logged')
+            check(wait_for(lambda: pending(server) > 0), 'nothing is acknowledged while the disk is full')
             lag = groups(server)['g']['lag']
-            check(lag is None or lag > 500, f'and no more is read than fits into memory ({lag} wait)')
+            check(lag is None or lag > 500, f'reading stops at the memory limit ({lag} entries wait)')
             with Collector(directory + '/other', server.url('?stream=strobe&group=g&consumer=other&claim-idle=2')) as other:
                 other.says('reading the stream')
                 time.sleep(0.2)
                 other.stop()
                 theirs = other.stored()
             resource.prlimit(c.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            check(wait_for(lambda: is_read(server)), 'with space again all is stored and acknowledged')
+            check(wait_for(lambda: is_read(server)), 'all is stored and acknowledged once there is space')
             c.stop()
             for stack, n in theirs.items():
                 sent.sums[stack] -= n
             sent.sums = {k: n for k, n in sent.sums.items() if n}
-            check_stored(c, sent, 'once')
+            check_stored(c, sent, 'only once')
         finally:
             c.__exit__()
 
 
 @test
-def large_entries_fit_into_the_queue():
+def large_entries_do_not_exceed_the_queue_limit():
     stacks = [{('main', *(f'f{i}_{k}_{j}' for j in range(40))): 1 for k in range(400)} for i in range(30)]
     with Directory() as directory, RedisServer() as server:
         for i, s in enumerate(stacks):
@@ -516,12 +516,12 @@ def large_entries_fit_into_the_queue():
         with collector.Collector(directory, '--from', server.url('?stream=strobe&group=g'), '--to', f'otlp://127.0.0.1:{free_port()}',
                      '--queue-bytes', '8M') as c:
             sizes = []
-            check(wait_for(lambda: sizes.append(c.status()['sinks'][0]['queue_bytes']) or sizes[-1] > 3 << 20), f'entries wait: {sizes[-1:]}')
+            check(wait_for(lambda: sizes.append(c.status()['sinks'][0]['queue_bytes']) or sizes[-1] > 3 << 20), f'entries are queued: {sizes[-1:]}')
             time.sleep(1)
             for _ in range(20):
                 sizes.append(c.status()['sinks'][0]['queue_bytes'])
-            check(max(sizes) <= 8 << 20, f'no more than the queue may hold: {max(sizes)}')
-            check(c.status()['samples']['dropped']['queue_full'] == 0, 'and nothing is dropped')
+            check(max(sizes) <= 8 << 20, f'the queue stays within its limit: {max(sizes)}')
+            check(c.status()['samples']['dropped']['queue_full'] == 0, 'nothing is dropped')
 
 
 if __name__ == '__main__':

@@ -32,7 +32,7 @@ def collect(directory, url, *options):
 
 
 @test
-def messages_that_are_published_fast_are_counted_exactly():
+def rapidly_published_messages_are_counted_exactly_over_tls():
     with Certificates() as c, TlsServer(c) as r, Directory() as directory, collect(directory, r.url('?channel=excimer')) as d:
         r.wait_for_subscriber('excimer')
         publish(r.port, [f'main;f{i % 7} 1' for i in range(2000)])
@@ -45,12 +45,12 @@ def messages_that_are_published_fast_are_counted_exactly():
         stored(d, 3012)
         publish(r.port, ['main;last 1'])
         stored(d, 3013)
-        check(d.stop() == 0, 'it ends well')
+        check(d.stop() == 0, 'exits with 0')
         check(total(directory, f'{directory}/store') == 3013, 'all are in the store')
 
 
 @test
-def a_stream_is_read_and_acknowledged():
+def a_stream_is_read_and_acknowledged_over_tls():
     with Certificates() as c, TlsServer(c, password='secret', user='reader') as r, Directory() as directory:
         admin = r.connect()
         admin.pipeline([('XADD', 's', '*', 'line', long_line(i, 20000)) for i in range(600)], at_once=50)
@@ -61,13 +61,13 @@ def a_stream_is_read_and_acknowledged():
             check(wait_for(lambda: admin.command('XPENDING', 's', 'g')[0] == 0), 'all are acknowledged')
             admin.command('XADD', 's', '*', 'line', 'main;last 1')
             stored(d, 2601)
-            check(d.stop() == 0, 'it ends well')
-        check(admin.command('XPENDING', 's', 'g')[0] == 0, 'also at the end')
+            check(d.stop() == 0, 'exits with 0')
+        check(admin.command('XPENDING', 's', 'g')[0] == 0, 'all are acknowledged after shutdown')
         admin.close()
 
 
 @test
-def a_server_that_is_restarted_costs_a_relay_nothing():
+def a_relay_loses_nothing_when_the_server_is_restarted():
     with Certificates() as c, Directory() as d, TlsServer(c, '--appendonly', 'yes', '--appendfsync', 'always') as r, \
             Relay(d, r.url('?stream=strobe&window=0')) as relay:
         sent = 0
@@ -77,27 +77,27 @@ def a_server_that_is_restarted_costs_a_relay_nothing():
                 sent += 1
                 time.sleep(0.02)
             if restart:
-                check(wait_for(lambda: relay.figure('forwarded_samples_total') > 0), 'some are there before')
+                check(wait_for(lambda: relay.figure('forwarded_samples_total') > 0), 'some are forwarded before the restart')
                 r.restart(restart, down=1)
         relay.send(one('large', labels={f'l{i}': 'x' * 200 for i in range(10)}))
         check(relay.wait_until_forwarded(sent + 1), 'all are forwarded')
         s = Stream(r)
-        check(s.total() == sent + 1 and all(n == 1 for n in s.sums.values()), f'each once: {s.total()} of {sent + 1}')
+        check(s.total() == sent + 1 and all(n == 1 for n in s.sums.values()), f'each is counted once: {s.total()} of {sent + 1}')
         check(relay.is_exact(), 'the counters add up')
-        check(relay.end() == 0, 'it ends well')
+        check(relay.end() == 0, 'exits with 0')
 
 
 @test
-def large_entries_go_to_the_server():
+def large_entries_are_forwarded_over_tls():
     with Certificates() as c, Directory() as d, TlsServer(c) as r, Relay(d, r.url('?stream=strobe&window=1')) as relay:
         for i in range(40):
             relay.send(*[one(f'{"y" * 900}{i}.{k}') for k in range(50)])
         check(relay.wait_until_forwarded(2000), 'all are forwarded')
-        check(Stream(r).total() == 2000, 'and are there')
+        check(Stream(r).total() == 2000, 'all are stored')
 
 
 @test
-def the_nodes_of_a_cluster_are_asked_by_tls():
+def the_nodes_of_a_cluster_are_connected_over_tls():
     with Certificates() as c, Directory() as d, TlsCluster(c) as cluster:
         keys, ca = 8, f'&ca-file={c.path("ca.pem")}'
         home = f'rediss://127.0.0.1:{cluster.nodes[0].tls_port}/?stream=strobe&keys={keys}'
@@ -105,11 +105,11 @@ def the_nodes_of_a_cluster_are_asked_by_tls():
         for host in hosts:
             with Relay(d, f'{home}&window=0&host={host}{ca}', state=f'state-{host}') as relay:
                 relay.send(one(host, 3))
-                check(relay.wait_until_forwarded(3), f'{host} has forwarded')
+                check(relay.wait_until_forwarded(3), f'samples of {host} are forwarded')
         with collect(d, f'{home}&group=g{ca}') as reader:
             stored(reader, 3 * len(hosts))
         used = [n for n in cluster.nodes if int(n.command('DBSIZE'))]
-        check(len(used) == len(cluster.nodes), 'all nodes have a part')
+        check(len(used) == len(cluster.nodes), 'all nodes are used')
 
 
 # --- Failures ---
@@ -123,7 +123,7 @@ def says(url, words, seconds=30):
             wait_for(lambda lines=lines: any(words in line for line in lines), seconds)
             said = [line for line in lines if words in line]
             check(len(said) == 1, f'the {who} says "{words}": {lines}')
-        check(relay.figure('waiting_samples') == 1, 'nothing is lost meanwhile')
+        check(relay.figure('waiting_samples') == 1, 'the sample is queued')
 
 
 def works(url):
@@ -135,7 +135,7 @@ def works(url):
 
 
 @test
-def a_certificate_has_to_be_trusted_valid_and_of_this_host():
+def a_server_certificate_must_be_trusted_valid_and_issued_for_the_host():
     with Certificates() as c:
         with TlsServer(c) as r:
             says(r.url(ca='stranger'), f"no authority in '{c.path('stranger.pem')}' (ca-file=) has signed it")
@@ -153,7 +153,7 @@ def a_certificate_has_to_be_trusted_valid_and_of_this_host():
 
 
 @test
-def a_server_may_want_a_certificate_of_the_client():
+def client_certificates_are_supported():
     with Certificates() as c:
         with TlsServer(c, clients='yes') as r:
             says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
@@ -166,34 +166,34 @@ def a_server_may_want_a_certificate_of_the_client():
             done = subprocess.run([STROBE, 'collect', '--from', r.url('?channel=c') + f'&cert-file={c.path("client.pem")}&key-file={c.path("server.key")}',
                                    '--to', f'sqlite:{c.path("store")}', '--state', c.path('state'), '--listen', 'none'],
                                   capture_output=True, text=True, timeout=30)
-            check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'another key is refused at the start: {done.stderr}')
+            check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'a mismatching key is rejected at startup: {done.stderr}')
         with TlsServer(c, '--tls-protocols', 'TLSv1.2', clients='yes') as r:
             says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
             works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
 
 
 @test
-def one_side_alone_with_tls_is_said():
+def tls_on_one_side_only_is_reported():
     with Certificates() as c, TlsServer(c) as r:
         says(f'redis://127.0.0.1:{r.tls_port}/?', 'does it require TLS (rediss://)?')
         says(r.url().replace(str(r.tls_port), str(r.port)), 'TLS on this port')
 
 
 @test
-def a_certificate_that_is_renewed_is_read_again():
+def a_renewed_ca_file_is_reloaded():
     with Certificates() as c, TlsServer(c) as r, Directory() as d:
         shutil.copy(c.path('stranger.pem'), c.path('new.pem'))
         with Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
             relay.send(one('a'))
-            check(wait_for(lambda: any('no authority in' in line for line in relay.lines)), 'it is of another authority')
+            check(wait_for(lambda: any('no authority in' in line for line in relay.lines)), 'the certificate of another authority is rejected')
             os.unlink(c.path('new.pem'))
             check(wait_for(lambda: any('cannot read' in line for line in relay.lines), 90), f'then the file is missing: {relay.lines}')
             shutil.copy(c.path('ca.pem'), c.path('new.pem'))
-            check(relay.wait_until_forwarded(1, 90), 'then it is the right one')
+            check(relay.wait_until_forwarded(1, 90), 'forwarded once the certificate is valid')
 
 
 @test
-def arc_lamps_file_says_ssl():
+def ssl_in_the_arc_lamp_configuration_enables_tls():
     with Certificates() as c, TlsServer(c) as r, Directory() as directory:
         write(f'{directory}/a.yaml', f'''
 base_path: {directory}/logs
@@ -208,12 +208,12 @@ logs: [{{period: hourly, format: "%Y-%m-%d_%H", retain: 2}}]
 
 
 @test
-def no_password_reaches_a_server_that_is_not_verified():
+def no_password_is_sent_to_an_unverified_server():
     with Certificates() as c, TlsServer(c, certificate='elsewhere', password='secret') as r:
         with Directory() as directory, Relay(directory, r.url('?stream=s&window=0', login=':wrong@')) as relay:
             relay.send(one('a'))
-            check(wait_for(lambda: any('is not for' in line for line in relay.lines)), 'the name is wrong')
-            check(',failed_calls=0' in r.info('commandstats')['cmdstat_auth'], 'nobody tried a password')
+            check(wait_for(lambda: any('is not for' in line for line in relay.lines)), 'the wrong host name is reported')
+            check(',failed_calls=0' in r.info('commandstats')['cmdstat_auth'], 'no password was sent')
 
 
 if __name__ == '__main__':

@@ -46,9 +46,9 @@ def url(redis, rest='stream=strobe&window=1'):
 
 
 @test
-def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
+def samples_are_forwarded_merged_by_series_and_time_bucket():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis, 'stream=strobe&window=2&host=web7')) as relay:
-        check(relay.figure('up') == 1, 'nothing is wrong before there is anything to forward')
+        check(relay.figure('up') == 1, 'the relay is up before it has anything to forward')
         end = time.time_ns() - 3 * BUCKET
         for i in range(300):
             relay.send(one(f'f{i % 3}', end=end + i % 2 * BUCKET))
@@ -56,72 +56,72 @@ def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
         check(relay.wait_until_forwarded(307), 'all samples are forwarded')
         s = Stream(redis)
         check(s.sums == {('main', 'f0'): 100, ('main', 'f1'): 100, ('main', 'f2'): 100, ('main', 'other'): 7},
-              'sums are what was sent')
-        check(len(s.messages) <= 2 * 3 and len(s.entries) <= 2, 'they are merged by series and bucket')
+              'sums match the sent samples')
+        check(len(s.messages) <= 2 * 3 and len(s.entries) <= 2, 'samples are merged by series and bucket')
         check({m.end // BUCKET for m in s.messages} == {end // BUCKET, end // BUCKET + 1}, 'each in its bucket')
         check({m.labels['host'] for m in s.messages} == {'web7', 'db1'}, 'the host is a label')
         check({(m.clock, m.period) for m in s.messages} == {(1, 10_000_000)}, 'clock and period are kept')
-        check(all(e[b'host'] == b'web7' and len(e[b'id']) == 16 for e in s.entries), 'entries say id and host')
+        check(all(e[b'host'] == b'web7' and len(e[b'id']) == 16 for e in s.entries), 'entries contain id and host')
         check(relay.is_exact(), 'the counters add up')
-        check(relay.figure('up') == 1, 'it says that it is connected')
+        check(relay.figure('up') == 1, 'reported as connected')
         relay.send(one('last', 5))
-        check(relay.end() == 0, 'it ends well')
-        check(Stream(redis).total() == 312, 'and sends what was in the open window before')
+        check(relay.end() == 0, 'exits with 0')
+        check(Stream(redis).total() == 312, 'the open window is sent at shutdown')
 
 
 @test
-def a_run_travels_as_it_is():
+def a_run_is_forwarded_unchanged():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
         run = wire.run_message([(0, 'main()', 1, 1000, 0), (1, 'f', 2, 500, 0)], {'id': 'r1', 'source': 'web'})
         relay.send(run)
-        check(wait_for(lambda: redis.command('XLEN', 'strobe') == 1), 'it is an entry')
+        check(wait_for(lambda: redis.command('XLEN', 'strobe') == 1), 'the run is one entry')
         check(unpack(Stream(redis).entries[0][b'strobe']) == run, 'byte for byte')
         check(wait_for(lambda: relay.figure('forwarded_runs_total') == 1), 'it is counted')
 
 
 @test
-def an_entry_that_the_broker_never_takes_is_dropped_and_counted():
+def an_entry_that_the_broker_always_rejects_is_dropped_and_counted():
     with Directory() as d, RedisServer('--proto-max-bulk-len', '1mb') as redis, Relay(d, url(redis)) as relay:
         calls = [(0, 'main()', 1, 1000, 0)] + [(1, random.randbytes(30000).hex(), 1, 1, 0) for _ in range(60)]
         relay.send()
         wire.send_memfd(relay.connection, wire.run_message(calls))
         relay.send(one('small'))
-        check(relay.wait_until_forwarded(1), 'what is behind it arrives')
+        check(relay.wait_until_forwarded(1), 'later entries arrive')
         check(relay.figure('dropped_runs_total{rejected}') == 1, 'it is counted')
-        check(Stream(redis).runs == 0 and redis.command('XLEN', 'strobe') == 1, 'and is not there')
+        check(Stream(redis).runs == 0 and redis.command('XLEN', 'strobe') == 1, 'the entry is not in the stream')
 
 
 @test
-def what_came_while_the_broker_was_down_arrives_in_order_and_once():
+def entries_queued_during_a_broker_outage_are_forwarded_once_and_in_order():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis)).start()
         try:
             for i in range(4):
                 relay.send(one(f'f{i}'))
-                check(relay.wait_until_on_disk(i + 1), 'it is taken')
+                check(relay.wait_until_on_disk(i + 1), 'the sample is on disk')
                 time.sleep(1.1)
-            check(wait_for(lambda: relay.figure('waiting_entries') >= 2), 'entries wait')
-            check(relay.figure('up') == 0, 'it says that it is not connected')
+            check(wait_for(lambda: relay.figure('waiting_entries') >= 2), 'entries are queued')
+            check(relay.figure('up') == 0, 'reported as disconnected')
             relay.end(signal.SIGKILL)           # a restart meanwhile loses nothing
             relay.start()
-            check(relay.figure('recovered_samples_total') == 4, 'they are there after a restart')
-            check(wait_for(lambda: any('is queued in' in line for line in relay.lines)), 'what is wrong is said')
+            check(relay.figure('recovered_samples_total') == 4, 'entries are recovered after a restart')
+            check(wait_for(lambda: any('is queued in' in line for line in relay.lines)), 'the failure is logged')
             time.sleep(1.5)
             redis.start()
             check(relay.wait_until_forwarded(4), 'all arrive')
             s = Stream(redis)
-            check(s.sums == {('main', f'f{i}'): 1 for i in range(4)}, 'each once')
+            check(s.sums == {('main', f'f{i}'): 1 for i in range(4)}, 'each is counted once')
             check(s.order() == [0, 1, 2, 3], 'in order')
-            check(len([line for line in relay.lines if 'is queued in' in line]) == 1, 'what was wrong is said once')
-            check(wait_for(lambda: any('again' in line for line in relay.lines)), 'and its end, too')
+            check(len([line for line in relay.lines if 'is queued in' in line]) == 1, 'the failure is logged once')
+            check(wait_for(lambda: any('again' in line for line in relay.lines)), 'the recovery is logged')
             check(relay.is_exact(), 'the counters add up')
         finally:
             relay.__exit__()
 
 
 @test
-def a_broker_that_refuses_is_waited_for():
+def entries_wait_while_the_broker_rejects_writes():
     days = [('READONLY', ('REPLICAOF', '127.0.0.1', '1'), ('REPLICAOF', 'NO', 'ONE')),
             ('OOM', ('CONFIG', 'SET', 'maxmemory', '1'), ('CONFIG', 'SET', 'maxmemory', '0')),
             ('NOAUTH', ('CONFIG', 'SET', 'requirepass', 'secret'), ('CONFIG', 'SET', 'requirepass', ''))]
@@ -136,59 +136,59 @@ def a_broker_that_refuses_is_waited_for():
                     if 'name=strobe' in client:
                         admin.command('CLIENT', 'KILL', 'ID', client.split()[0].split('=')[1])
             relay.send(one(name))
-            check(wait_for(lambda: any(words[name] in line for line in relay.lines)), f'{name} is said')
-            check(relay.figure('up') == 0, f'{name}: it is not up')
+            check(wait_for(lambda: any(words[name] in line for line in relay.lines)), f'{name} is logged')
+            check(relay.figure('up') == 0, f'{name}: reported as down')
             admin.command(*end)
             admin.close()
             redis.forget_client()
             sent += 1
-            check(relay.wait_until_forwarded(sent), f'{name}: it arrives afterwards')
-        check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each once')
+            check(relay.wait_until_forwarded(sent), f'{name}: the sample is forwarded afterwards')
+        check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each is counted once')
         said = [line for line in relay.lines if 'is queued in' in line]
-        check(len(said) == 3, f'each is said once: {said}')
+        check(len(said) == 3, f'each is logged once: {said}')
 
 
 @test
-def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
+def the_relay_retries_while_the_broker_loads_a_large_dump():
     with Directory() as d, RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         relay.send(one('before'))
         check(relay.wait_until_forwarded(1), 'the first arrives')
         redis.restart_loading()
         relay.send(one('meanwhile', 3))
-        check(wait_for(lambda: any('is loading its data' in line for line in relay.lines)), f'it is said: {relay.lines}')
-        check(not redis.is_ready(), 'while it is so')
+        check(wait_for(lambda: any('is loading its data' in line for line in relay.lines)), f'it is logged: {relay.lines}')
+        check(not redis.is_ready(), 'Redis is still loading')
         f = relay.figures()
-        check((f['up'], f['waiting_samples'], f['forwarded_samples_total']) == (0, 3, 1), f'what came since waits: {f}')
+        check((f['up'], f['waiting_samples'], f['forwarded_samples_total']) == (0, 3, 1), f'later samples are queued: {f}')
         check(relay.is_exact(), 'the counters add up')
         redis.end_loading()
-        check(relay.wait_until_forwarded(4), 'then it arrives')
-        check(Stream(redis).sums == {('main', 'before'): 1, ('main', 'meanwhile'): 3}, 'beside what was loaded, and once')
-        check(len([line for line in relay.lines if 'is loading its data' in line]) == 1, 'it is said once')
-        check(wait_for(lambda: any('forwarding to' in line for line in relay.lines)), 'and its end, too')
+        check(relay.wait_until_forwarded(4), 'samples arrive after loading')
+        check(Stream(redis).sums == {('main', 'before'): 1, ('main', 'meanwhile'): 3}, 'each exists once beside the loaded data')
+        check(len([line for line in relay.lines if 'is loading its data' in line]) == 1, 'logged once')
+        check(wait_for(lambda: any('forwarding to' in line for line in relay.lines)), 'the recovery is logged')
 
 
 @test
-def a_broker_that_hangs_or_loses_its_data_is_no_reason_to_stop():
+def the_relay_continues_after_the_broker_hangs_or_loses_its_data():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
         relay.send(one('before'))
         check(relay.wait_until_forwarded(1), 'the first arrives')
         redis.pause()
         relay.send(one('hung'))
         time.sleep(2.5)
-        check(relay.figure('forwarded_samples_total') == 1, 'nothing arrives while it hangs')
+        check(relay.figure('forwarded_samples_total') == 1, 'nothing is forwarded while the broker hangs')
         relay.send(one('still hung'))
         redis.process.kill()                    # in its sleep, and its data is gone
         redis.process.wait()
         redis.forget_client()
         redis.start()
         check(relay.wait_until_forwarded(3), 'the rest arrives')
-        check(Stream(redis).sums == {('main', 'hung'): 1, ('main', 'still hung'): 1}, 'once each')
+        check(Stream(redis).sums == {('main', 'hung'): 1, ('main', 'still hung'): 1}, 'each exists once')
         redis.pause()
         relay.send(one('late'))
         time.sleep(2)
         redis.resume()
-        check(relay.wait_until_forwarded(4), 'a late answer is an answer')
-        check(Stream(redis).sums[('main', 'late')] == 1, 'and nothing is there twice')
+        check(relay.wait_until_forwarded(4), 'a late reply counts')
+        check(Stream(redis).sums[('main', 'late')] == 1, 'nothing is duplicated')
 
 
 class DeafProxy:
@@ -227,24 +227,24 @@ class DeafProxy:
 
 
 @test
-def entries_whose_answer_was_lost_are_not_there_twice():
+def entries_whose_reply_was_lost_are_not_duplicated():
     with Directory() as d, RedisServer() as redis:
         proxy = DeafProxy(redis.port)
         with Relay(d, f'redis://127.0.0.1:{proxy.port}/?stream=strobe&window=1') as relay:
             proxy.deaf = True
             relay.send(one('a'))
-            check(wait_for(lambda: proxy.lost >= 1), 'an answer is lost')
+            check(wait_for(lambda: proxy.lost >= 1), 'a reply is lost')
             relay.send(one('b'))
-            check(relay.wait_until_on_disk(2), 'another one is taken')
+            check(relay.wait_until_on_disk(2), 'another sample is on disk')
             relay.end(signal.SIGKILL)           # nor after a restart
             relay.start()
-            check(wait_for(lambda: proxy.lost >= 2), 'another one')
+            check(wait_for(lambda: proxy.lost >= 2), 'another reply is lost')
             proxy.deaf = False
-            check(wait_for(lambda: relay.figure('waiting_entries') == 0), 'nothing waits')
+            check(wait_for(lambda: relay.figure('waiting_entries') == 0), 'no entries are queued')
             s = Stream(redis)
-            check(s.sums == {('main', 'a'): 1, ('main', 'b'): 1}, 'each is there once')
-            check(len(set(s.ids)) == len(s.ids), 'under ids of their own')
-            check(relay.figure('deduplicated_entries_total') >= 1, 'what was known is counted')
+            check(s.sums == {('main', 'a'): 1, ('main', 'b'): 1}, 'each exists once')
+            check(len(set(s.ids)) == len(s.ids), 'ids are unique')
+            check(relay.figure('deduplicated_entries_total') >= 1, 'deduplicated entries are counted')
         proxy.listener.close()
 
 
@@ -253,7 +253,7 @@ def calls(redis, name):
 
 
 @test
-def the_script_is_sent_only_where_redis_does_not_have_it():
+def the_script_is_sent_only_if_redis_has_not_cached_it():
     with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
             Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         def forwards(count):
@@ -263,55 +263,55 @@ def the_script_is_sent_only_where_redis_does_not_have_it():
                 check(relay.wait_until_forwarded(i + 1), f'{i} is forwarded')
 
         forwards(3)
-        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (1, 3), 'it is sent once')
+        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (1, 3), 'the script is sent once')
         redis.command('SCRIPT', 'FLUSH')
         forwards(2)
-        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (2, 5), 'and once more when it was forgotten')
+        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (2, 5), 'the script is sent again after a flush')
         redis.restart()
         forwards(2)
-        check(calls(redis, 'eval') == 1, 'and after a restart of Redis')
-        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(7)}, 'each is there once')
+        check(calls(redis, 'eval') == 1, 'the script is sent again after a restart of Redis')
+        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(7)}, 'each exists once')
         check(relay.is_exact() and relay.figure('deduplicated_samples_total') == 0, 'the counters add up')
 
 
 @test
-def a_replica_that_takes_over_knows_what_its_master_knew():
+def a_promoted_replica_deduplicates_entries_of_its_master():
     with Directory() as d, RedisServer() as master, RedisServer() as replica:
         replica.command('REPLICAOF', '127.0.0.1', master.port)
-        check(wait_for(lambda: replica.info('replication')['master_link_status'] == 'up'), 'it follows')
+        check(wait_for(lambda: replica.info('replication')['master_link_status'] == 'up'), 'the replica is connected')
         proxy = DeafProxy(master.port)
         with Relay(d, f'redis://127.0.0.1:{proxy.port}/?stream=strobe&window=0') as relay:
             relay.send(one('before'))
-            check(relay.wait_until_forwarded(1), 'one arrives')
+            check(relay.wait_until_forwarded(1), 'the first entry arrives')
             proxy.deaf = True
             relay.send(one('its answer is lost'))
-            check(wait_for(lambda: proxy.lost >= 1), 'an answer is lost')
-            check(wait_for(lambda: replica.command('XLEN', 'strobe') == 2), 'the replica has it')
+            check(wait_for(lambda: proxy.lost >= 1), 'a reply is lost')
+            check(wait_for(lambda: replica.command('XLEN', 'strobe') == 2), 'the replica has the entry')
             replica.command('REPLICAOF', 'NO', 'ONE')
             master.kill()
             proxy.target, proxy.deaf = replica.port, False
             relay.send(one('after'))
             check(relay.wait_until_forwarded(3), 'all is forwarded')
-            check(relay.figure('deduplicated_samples_total') == 1, 'what the replica had is known')
+            check(relay.figure('deduplicated_samples_total') == 1, 'entries on the replica are deduplicated')
         names = ('before', 'its answer is lost', 'after')
-        check(Stream(replica).sums == {('main', name): 1 for name in names}, 'each is there once')
+        check(Stream(replica).sums == {('main', name): 1 for name in names}, 'each exists once')
         proxy.listener.close()
 
 
 @test
-def a_user_without_evalsha_is_sent_the_script_each_time():
+def the_script_is_sent_every_time_for_a_user_without_evalsha():
     with Directory() as d, RedisServer(password='secret', user='relay', rules='~strobe ~{strobe}:seen:* -@all +eval +xadd +get +set '
                                        '+ping +client|setname +xrange +info') as redis, \
             Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
         for i in range(3):
             relay.send(one(f'f{i}'))
             check(relay.wait_until_forwarded(i + 1), f'{i} is forwarded')
-        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(3)}, 'each is there once')
-        check(not any('is queued in' in line for line in relay.lines), f'nothing is wrong: {relay.lines}')
+        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(3)}, 'each exists once')
+        check(not any('is queued in' in line for line in relay.lines), f'no failure is logged: {relay.lines}')
 
 
 @test
-def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
+def a_relay_restored_from_an_old_state_loses_no_new_samples():
     with Directory() as d, RedisServer() as redis:
         relay = Relay(d, url(redis, 'stream=strobe&window=0')).start()
         relay.send(one('before', 10))
@@ -323,39 +323,39 @@ def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
                 for _ in range(10):
                     relay.send(one(name, 100))
                     time.sleep(0.15)
-                check(relay.wait_until_forwarded(1000), f'{name}: it is taken')
+                check(relay.wait_until_forwarded(1000), f'{name}: the entries are processed')
                 check(relay.figure('forwarded_samples_total') == 1000 and relay.figure('deduplicated_samples_total') == 0,
-                      f'{name}: and forwarded: {relay.figures()}')
+                      f'{name}: all are forwarded, none deduplicated: {relay.figures()}')
                 relay.end()
             shutil.rmtree(relay.state)
             shutil.copytree(f'{d}/snapshot', relay.state)
         s = Stream(redis)
         check(s.sums == {('main', 'before'): 10, ('main', 'lost with the snapshot'): 1000, ('main', 'after it'): 1000},
-              f'the stream has all of it: {s.sums}')
+              f'the stream contains all samples: {s.sums}')
 
 
 @test
-def two_relays_on_copies_of_one_spool_send_what_waits_once_and_all_else():
+def two_relays_on_copies_of_one_spool_forward_queued_entries_once():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         first = Relay(d, url(redis, 'stream=strobe&window=0')).start()
         first.send(one('waits', 5))
-        check(first.wait_until_on_disk(5), 'it is taken')
+        check(first.wait_until_on_disk(5), 'the sample is on disk')
         first.end()
         shutil.copytree(first.state, f'{d}/copy')
         second = Relay(d, first.url, 'copy')
         second.socket += '2'
         redis.start()
         with first, second:
-            check(first.wait_until_forwarded(5) and second.wait_until_forwarded(5), 'what waited is forwarded')
+            check(first.wait_until_forwarded(5) and second.wait_until_forwarded(5), 'queued entries are forwarded')
             first.send(one('first', 100))
             second.send(one('second', 100))
-            check(first.wait_until_forwarded(105) and second.wait_until_forwarded(105), 'and what came since')
+            check(first.wait_until_forwarded(105) and second.wait_until_forwarded(105), 'later entries are forwarded')
             known = first.figure('deduplicated_samples_total') + second.figure('deduplicated_samples_total')
-            check(known == 5, f'of what waited one copy is left out: {known}')
+            check(known == 5, f'one copy of the queued entries is deduplicated: {known}')
             check(first.is_exact() and second.is_exact(), 'the counters add up')
         s = Stream(redis)
-        check(s.sums == {('main', 'waits'): 5, ('main', 'first'): 100, ('main', 'second'): 100}, f'each is there once: {s.sums}')
+        check(s.sums == {('main', 'waits'): 5, ('main', 'first'): 100, ('main', 'second'): 100}, f'each exists once: {s.sums}')
 
 
 def replace_entry(path, message):
@@ -372,17 +372,17 @@ def replace_entry(path, message):
 
 
 @test
-def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out():
+def a_reused_entry_number_with_different_content_is_not_deduplicated():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis, 'stream=strobe&window=0&host=')).start()
         relay.send(one('first', 7))
-        check(relay.wait_until_on_disk(7), 'it is taken')
+        check(relay.wait_until_on_disk(7), 'the sample is on disk')
         relay.end()
         shutil.copytree(relay.state, f'{d}/snapshot')
         redis.start()
         with relay:
-            check(relay.wait_until_forwarded(7), 'it is forwarded')
+            check(relay.wait_until_forwarded(7), 'the first entry is forwarded')
         shutil.rmtree(relay.state)
         shutil.copytree(f'{d}/snapshot', relay.state)
         segment, = glob.glob(f'{relay.state}/*/*.spool')
@@ -390,20 +390,20 @@ def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out()
         replace_entry(segment, second)
         for known in (0, 7):
             with relay:
-                check(relay.wait_until_forwarded(7), 'the other one, too')
+                check(relay.wait_until_forwarded(7), 'the second entry is forwarded')
                 f = relay.figures()
-                check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (7 - known, known), f'as it was: {f}')
+                check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (7 - known, known), f'the entry is either forwarded or deduplicated: {f}')
                 check(f['renumbered_entries_total'] == (known == 0), 'it is counted')
                 check(relay.is_exact(), 'the counters add up')
                 relay.end()
             said = [line for line in relay.lines if 'earlier state' in line and ': 1 of its entries' in line]
-            check(len(said) == (known == 0), f'and said once: {relay.lines}')
+            check(len(said) == (known == 0), f'logged once: {relay.lines}')
             shutil.rmtree(relay.state)
             shutil.copytree(f'{d}/snapshot', relay.state)
             replace_entry(segment, second)
         s = Stream(redis)
         check(s.sums == {('main', 'first'): 7, ('main', 'second'): 7}, f'the stream has both: {s.sums}')
-        check(len(set(s.ids)) == 2, 'under ids of their own')
+        check(len(set(s.ids)) == 2, 'ids are unique')
 
 
 def old_record(sequence, message, samples, instance=0x1122334455667788):
@@ -419,7 +419,7 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
     with Directory() as d, RedisServer() as redis:
         relay = Relay(d, url(redis, 'stream=strobe&window=0&host='))
         with relay:
-            check(relay.wait_until_forwarded(0), 'it has made its directory')
+            check(relay.wait_until_forwarded(0), 'the spool directory exists')
             relay.end()
         spool, = glob.glob(f'{relay.state}/spool-*')
         for name in os.listdir(spool):
@@ -429,16 +429,16 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
         # The answer to the first one was lost when the earlier version ended.
         redis.command('SET', '{strobe}:seen:1122334455667788', '1')
         with relay:
-            check(relay.wait_until_forwarded(12), 'what waits is forwarded')
+            check(relay.wait_until_forwarded(12), 'queued entries are forwarded')
             f = relay.figures()
-            check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (5, 7), f'once: {f}')
+            check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (5, 7), f'queued entries are forwarded once: {f}')
             check(f['set_aside_files_total'] == 0 and relay.is_exact(), 'the counters add up')
         s = Stream(redis)
-        check(s.sums == {('main', 'waits'): 5}, f'it is in the stream: {s.sums}')
+        check(s.sums == {('main', 'waits'): 5}, f'the entry is in the stream: {s.sums}')
 
 
 @test
-def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_only_relay():
+def relays_to_two_databases_have_separate_spools_and_an_old_spool_goes_to_its_only_relay():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         two = redis.url('2?stream=strobe&window=1')
@@ -446,12 +446,12 @@ def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_o
         relay = Relay(d, two).start()
         try:
             relay.send(one('before'))
-            check(wait_for(lambda: relay.figure('waiting_entries') == 1), 'an entry waits')
+            check(wait_for(lambda: relay.figure('waiting_entries') == 1), 'an entry is queued')
             relay.end()
             os.rename(f'{spool}.2-strobe', f'{spool}-strobe')          # as an earlier version named it
             relay.start()
             check(os.path.exists(f'{spool}.2-strobe') and not os.path.exists(f'{spool}-strobe'), f'{os.listdir(d + "/state")}')
-            check(relay.figure('recovered_samples_total') == 1, 'what waited is found')
+            check(relay.figure('recovered_samples_total') == 1, 'the queued entry is recovered')
             relay.end()
             os.rename(f'{spool}.2-strobe', f'{spool}-strobe')
             redis.start()
@@ -459,18 +459,18 @@ def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_o
             with Collector(d, '--from', f'unix:{d}/s', '--to', two, '--to', redis.url('0?stream=strobe&window=1')) as c:
                 check(os.path.exists(f'{spool}.2-strobe') and os.path.exists(f'{spool}-strobe'), f'{os.listdir(d + "/state")}')
                 wire.connect(f'{d}/s').send(one('after'))
-                check(wait_for(lambda: redis.command('XLEN', 'strobe') == 2), 'the database 0 gets both')
+                check(wait_for(lambda: redis.command('XLEN', 'strobe') == 2), 'database 0 receives both entries')
                 client = redis.connect()
                 client.command('SELECT', '2')
-                check(wait_for(lambda: client.command('XLEN', 'strobe') == 1), 'and the other one what came since')
+                check(wait_for(lambda: client.command('XLEN', 'strobe') == 1), 'the other database receives later entries')
                 client.close()
-                check(c.stop() == 0, 'it ends with 0')
+                check(c.stop() == 0, 'exits with 0')
         finally:
             relay.__exit__()
 
 
 @test
-def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
+def a_relay_killed_at_random_neither_loses_nor_duplicates_durable_samples():
     random.seed(5)
     with Directory() as d, RedisServer() as redis:
         relay, durable, number = Relay(d, url(redis)), [], 0
@@ -489,17 +489,17 @@ def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
             relay.end(signal.SIGKILL)
             durable += range(first, first + taken)
         with relay:
-            check(wait_for(lambda: relay.figure('waiting_samples') == 0), 'in the end nothing waits')
+            check(wait_for(lambda: relay.figure('waiting_samples') == 0), 'no entries remain queued')
             check(relay.is_exact(), 'the counters add up')
         s = Stream(redis)
-        check(all(v == 1 for v in s.sums.values()), 'nothing is there twice')
+        check(all(v == 1 for v in s.sums.values()), 'nothing is duplicated')
         missing = [n for n in durable if ('main', f'f{n}') not in s.sums]
-        check(durable and not missing, f'of {len(durable)} samples that were said to be taken none is missing ({missing[:9]})')
+        check(durable and not missing, f'none of {len(durable)} durable samples is missing ({missing[:9]})')
         check(s.order() == sorted(s.order()), 'they are in order')
 
 
 @test
-def beyond_its_cap_the_oldest_go_and_are_counted():
+def a_spool_over_its_limit_drops_and_counts_the_oldest_entries():
     with Directory() as d, RedisServer() as redis:
         redis.kill()
         relay = Relay(d, url(redis, 'stream=strobe&window=0&spool=1M')).start()
@@ -509,16 +509,16 @@ def beyond_its_cap_the_oldest_go_and_are_counted():
                 relay.send(*(wire.message({k: v}) for k, v in stacks.items()))
                 if i % 2:       # so that there are several entries
                     relay.wait_until_on_disk(100 * (i + 1))
-            check(wait_for(lambda: relay.figure('received_samples_total') == 1200), 'all are taken')
-            check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some are dropped')
-            check(relay.figure('spool_bytes') <= 1 << 20, 'the spool is within its cap')
+            check(wait_for(lambda: relay.figure('received_samples_total') == 1200), 'all are received')
+            check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some samples are dropped')
+            check(relay.figure('spool_bytes') <= 1 << 20, 'the spool stays within its limit')
             check(relay.is_exact(), 'the counters add up')
             redis.start()
             check(wait_for(lambda: relay.figure('waiting_samples') == 0), 'the rest arrives')
             s = Stream(redis)
-            check(s.total() == 1200 - relay.figure('dropped_samples_total{spool_full}'), 'what is missing was counted')
-            check(any(stack[1].endswith('-11-9') for stack in s.sums), 'the newest are there')
-            check(not any(stack[1].endswith('-0-0') for stack in s.sums), 'the oldest are not')
+            check(s.total() == 1200 - relay.figure('dropped_samples_total{spool_full}'), 'missing samples are counted as dropped')
+            check(any(stack[1].endswith('-11-9') for stack in s.sums), 'the newest entries are kept')
+            check(not any(stack[1].endswith('-0-0') for stack in s.sums), 'the oldest entries are dropped')
         finally:
             relay.__exit__()
 
@@ -529,9 +529,9 @@ def two_relays_cannot_share_a_spool():
         other = Relay(d, url(redis))
         other.socket += '2'
         other.start(ready=False)
-        check(other.process.wait(60) == 2, 'the second ends')
+        check(other.process.wait(60) == 2, 'the second relay exits')
         other.reader.join(5)
-        check(any('another' in line for line in other.lines), 'and says why')
+        check(any('another' in line for line in other.lines), 'the reason is logged')
 
 
 def spread_over(cluster, directory, url):
@@ -540,8 +540,8 @@ def spread_over(cluster, directory, url):
     for host in ('web1', 'web2', 'web3', 'web4', 'web5', 'web6'):
         with Relay(directory, f'{url}?stream=strobe&keys=16&window=1&host={host}', state=host) as relay:
             relay.send(one(host))
-            check(relay.wait_until_forwarded(1), f'what {host} has arrives')
-            check(relay.end() == 0, f'{host} ends well')
+            check(relay.wait_until_forwarded(1), f'samples of {host} arrive')
+            check(relay.end() == 0, f'{host} exits with 0')
         for key in [f'{{{i}}}strobe' for i in range(16)]:
             node = cluster.node_of(key)
             if node.command('XLEN', key) and key not in keys.values():
@@ -554,7 +554,7 @@ def spread_over(cluster, directory, url):
 
 
 @test
-def hosts_are_spread_too_where_the_cluster_is_behind_a_unix_socket_and_its_nodes_do_not_say_on_which_host_they_are():
+def hosts_are_spread_over_a_cluster_behind_a_unix_socket_whose_nodes_announce_no_host():
     with Directory() as d:
         cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
         path = f'{d}/redis.sock'
@@ -564,7 +564,7 @@ def hosts_are_spread_too_where_the_cluster_is_behind_a_unix_socket_and_its_nodes
 
 
 @test
-def a_cluster_has_the_stream_of_each_host_on_one_key():
+def a_cluster_keeps_the_stream_of_each_host_under_one_key():
     with Directory() as d, RedisCluster() as cluster:
         keys = spread_over(cluster, d, cluster.url())
 
@@ -575,16 +575,16 @@ def a_cluster_has_the_stream_of_each_host_on_one_key():
         before = Stream(node, key).total()
         with Relay(d, cluster.url('?stream=strobe&keys=16&window=0&host=web1'), state='web1') as relay:
             relay.send(one('before'))
-            check(relay.wait_until_forwarded(1), 'one arrives before the slot moves')
+            check(relay.wait_until_forwarded(1), 'one is forwarded before the migration')
 
             def send_meanwhile():
                 other.command('SCRIPT', 'FLUSH')
                 relay.send(one('meanwhile'))
-                check(relay.wait_until_forwarded(2), 'one where the keys are and the slot is not (ASK), on a node without the script')
+                check(relay.wait_until_forwarded(2), 'one is forwarded during the migration (ASK), to a node without the script')
             cluster.move_slot(node.command('CLUSTER', 'KEYSLOT', key), node, other, send_meanwhile)
             relay.send(one('after'))
-            check(relay.wait_until_forwarded(3), 'and one behind it')
-        check(Stream(other, key).total() == before + 3, 'all is where the slot is now')
+            check(relay.wait_until_forwarded(3), 'one is forwarded after the migration')
+        check(Stream(other, key).total() == before + 3, 'all entries are on the new node of the slot')
 
 
 class Center:
@@ -628,23 +628,23 @@ class Center:
 
 
 @test
-def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
+def relay_and_collector_wait_while_the_broker_is_loading_its_data():
     with RedisServer(*RedisServer.LOADS_SLOWLY) as redis, Directory() as d:
         redis.restart_loading()
         with Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
             relay.send(one('f0'))
-            check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is said: {relay.lines}')
-            check(relay.figure('up') == 0, 'it is not up')
+            check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is logged: {relay.lines}')
+            check(relay.figure('up') == 0, 'reported as down')
             redis.end_loading()
-            check(relay.wait_until_forwarded(1), 'it arrives when all is loaded')
-            check(len([line for line in relay.lines if 'loading' in line]) == 1, f'it is said once: {relay.lines}')
-            check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'it is read')
-            check(center.end(signal.SIGTERM) == 0, 'the collector ends well')
-            check(center.stored()[0] == {'main;f0': 1}, 'and stored')
+            check(relay.wait_until_forwarded(1), 'samples arrive after loading')
+            check(len([line for line in relay.lines if 'loading' in line]) == 1, f'logged once: {relay.lines}')
+            check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'the stream is read')
+            check(center.end(signal.SIGTERM) == 0, 'the collector exits with 0')
+            check(center.stored()[0] == {'main;f0': 1}, 'all are stored')
 
 
 @test
-def from_host_to_store_each_sample_counts_once_whoever_is_killed():
+def each_sample_is_stored_once_whichever_process_is_killed():
     random.seed(3)
     with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
             Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
@@ -662,7 +662,7 @@ def from_host_to_store_each_sample_counts_once_whoever_is_killed():
                 redis.restart()
             if i == 12:
                 before = sum(sums.values())
-                check(relay.wait_until_on_disk(before), 'all that was sent is on disk')
+                check(relay.wait_until_on_disk(before), 'all sent samples are on disk')
                 relay.end(signal.SIGKILL)
                 relay.start()
         relay.send(wire.run_message([(0, 'main()', 1, 1000, 0)], {'id': 'r1', 'source': 'web'}))
@@ -675,11 +675,11 @@ def from_host_to_store_each_sample_counts_once_whoever_is_killed():
             group = redis.command('XINFO', 'GROUPS', 'strobe')[0]
             facts = dict(zip(group[::2], group[1::2]))
             return facts[b'pending'] == 0 and facts[b'lag'] == 0
-        check(wait_for(is_read), 'all is read and acknowledged')
-        check(center.end(signal.SIGTERM) == 0, 'the collector ends well')
+        check(wait_for(is_read), 'all entries are read and acknowledged')
+        check(center.end(signal.SIGTERM) == 0, 'the collector exits with 0')
         stored, runs = center.stored()
-        check(stored == sums, f'the store has what was sent: {sum(stored.values())} of {sum(sums.values())}')
-        check(runs == ['r1'], f'and the run: {runs}')
+        check(stored == sums, f'the store matches the sent samples: {sum(stored.values())} of {sum(sums.values())}')
+        check(runs == ['r1'], f'the run is stored: {runs}')
 
 
 if __name__ == '__main__':

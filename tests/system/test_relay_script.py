@@ -67,62 +67,62 @@ def relay(*options, **more):
 
 
 @test
-def entries_that_come_again_are_known():
+def repeated_entries_are_deduplicated():
     with relay() as r:
-        check(r.add(1, 2, 3) == 'aaa', 'they are added')
-        check(r.add(1, 2, 3, 4) == 'kkka', 'what is there is left out')
-        check(r.add(5, 5) == 'ak', 'also within one question')
-        check(len(set(r.ids())) == len(r.ids()) == 5, f'each is there once: {r.ids()}')
+        check(r.add(1, 2, 3) == 'aaa', 'new entries are added')
+        check(r.add(1, 2, 3, 4) == 'kkka', 'existing entries are skipped')
+        check(r.add(5, 5) == 'ak', 'duplicates within one call are skipped')
+        check(len(set(r.ids())) == len(r.ids()) == 5, f'each exists once: {r.ids()}')
 
 
 @test
-def an_entry_with_the_number_of_another_is_added_and_said_to_be_renumbered():
+def an_entry_with_the_number_of_another_is_added_and_reported_as_renumbered():
     with relay() as r:
         r.add(*range(1, 11))
-        check(r.add(4, 5, life=1) == 'rr', 'another content')
-        check(r.add(4, 5, life=1) == 'kk', 'is known afterwards')
-        check(r.add(6, 7, life=1) == 'rr', 'the highest number is still that of the first')
+        check(r.add(4, 5, life=1) == 'rr', 'entries with other content are renumbered')
+        check(r.add(4, 5, life=1) == 'kk', 'renumbered entries are deduplicated')
+        check(r.add(6, 7, life=1) == 'rr', 'the highest number is that of the first')
         check(r.add(11) == 'a' and r.add(8, life=1) == 'r' and r.add(12, 9, life=1) == 'ar', 'in turns')
-        check(r.add(*range(1, 12)) == 'k' * 11 and len(set(r.ids())) == len(r.ids()), f'each is there once: {r.ids()}')
+        check(r.add(*range(1, 12)) == 'k' * 11 and len(set(r.ids())) == len(r.ids()), f'each exists once: {r.ids()}')
 
 
 @test
-def of_a_thousand_entries_the_last_ones_are_known_and_the_record_stays_small():
+def the_record_keeps_the_latest_entries_and_stays_small():
     random.seed(7)
     with relay() as r:
         n = most = 0
         while n < 1000:
             count = random.choice((1, 1, 1, 2, 64))
-            check(r.add(*range(n + 1, n + count + 1)) == 'a' * count, f'{n}: they are added')
+            check(r.add(*range(n + 1, n + count + 1)) == 'a' * count, f'{n}: new entries are added')
             n += count
             most = max(most, r.redis.command('STRLEN', RECORD))
             again = range(max(1, n - REMEMBERED + 1), n + 1)
             if n % 5 == 0:
                 check(r.add(*again) == 'k' * len(again), f'{n}: the last {len(again)} are known')
         check(most < 2 * REMEMBERED * len('1000:0123456789abcdef '), f'{most} bytes at most')
-        check(len(set(r.ids())) == len(r.ids()) == n, 'each is there once')
+        check(len(set(r.ids())) == len(r.ids()) == n, 'each exists once')
 
 
 @test
-def records_of_earlier_versions_are_understood_and_so_are_its_own_by_them():
+def records_are_compatible_with_earlier_versions_in_both_directions():
     random.seed(3)
     with relay() as new, Relay(new.redis, EARLIER) as old:
         n = 0
         for turn in range(60):
             one, other = (new, old) if turn % 2 else (old, new)
             count, before = random.choice((1, 3, 30)), n
-            check(one.add(*range(n + 1, n + count + 1)) == 'a' * count, f'turn {turn}: they are added')
+            check(one.add(*range(n + 1, n + count + 1)) == 'a' * count, f'turn {turn}: new entries are added')
             n += count
             for r in (other, one):
-                check(r.add(*range(before + 1, n + 1)) == 'k' * count, f'turn {turn}: and known by both')
-        check(len(set(new.ids())) == len(new.ids()) == n, 'each is there once')
+                check(r.add(*range(before + 1, n + 1)) == 'k' * count, f'turn {turn}: both versions deduplicate them')
+        check(len(set(new.ids())) == len(new.ids()) == n, 'each exists once')
         new.redis.command('SET', RECORD, '17')
-        check(new.add(16, 17, 18, life=1) == 'kka', 'a number alone: all up to it is known')
-        check(new.add(18, life=1) == 'k' and old.add(18, life=1) == 'k', 'and what came then')
+        check(new.add(16, 17, 18, life=1) == 'kka', 'a bare number covers all entries up to it')
+        check(new.add(18, life=1) == 'k' and old.add(18, life=1) == 'k', 'later entries are deduplicated')
 
 
 @test
-def an_entry_costs_little_more_than_itself_in_the_append_only_file():
+def an_entry_adds_little_overhead_to_the_append_only_file():
     with relay('--appendonly', 'yes', '--auto-aof-rewrite-percentage', '0') as r:
         def written():
             return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(r.redis.directory)
@@ -139,32 +139,32 @@ def an_entry_costs_little_more_than_itself_in_the_append_only_file():
 
 
 @test
-def the_record_expires_a_month_after_the_last_entry_or_a_day_less():
+def the_record_expires_about_a_month_after_the_last_entry():
     with relay() as r:
         r.add(1)
         for left, expected in ((SECONDS - 80000, SECONDS - 80000), (SECONDS - 90000, SECONDS), (100, SECONDS), (None, SECONDS)):
             r.redis.command(*(['EXPIRE', RECORD, left] if left else ['PERSIST', RECORD]))
             n = len(r.ids()) + 1
-            check(r.add(n, n - 1) == 'ak', 'nothing is forgotten')
+            check(r.add(n, n - 1) == 'ak', 'earlier entries are deduplicated')
             ttl = r.redis.command('TTL', RECORD)
-            check(abs(ttl - expected) < 60, f'{left}: it goes in {ttl} seconds, not {expected}')
+            check(abs(ttl - expected) < 60, f'{left}: expires in {ttl} seconds, not {expected}')
 
 
 @test
-def entries_before_one_that_the_stream_refuses_are_not_forgotten():
+def entries_added_before_a_rejected_one_are_remembered():
     with relay() as r:
         r.add(1)
         r.redis.command('XSETID', 'strobe', '18446744073709551615-18446744073709551613')
         try:
-            check(False, f'the stream is at its end: {r.add(2, 3, 4, 5)}')
+            check(False, f'XADD fails at the last id of the stream: {r.add(2, 3, 4, 5)}')
         except RedisError as e:
-            check('XADD' in str(e) or 'ID' in str(e), f'it is said: {e}')
-        check(r.add(1, 2, 3) == 'kkk', 'what was added before is known')
-        check(len(r.ids()) == 3, f'and there once: {r.ids()}')
+            check('XADD' in str(e) or 'ID' in str(e), f'the error is returned: {e}')
+        check(r.add(1, 2, 3) == 'kkk', 'entries added before are deduplicated')
+        check(len(r.ids()) == 3, f'each exists once: {r.ids()}')
 
 
 @test
-def a_user_with_the_permissions_of_an_earlier_version_adds_each_once_as_well():
+def a_user_with_the_permissions_of_an_earlier_version_adds_each_entry_once():
     with RedisServer() as redis:
         for name, more in (('earlier', ()), ('partly', ('+ttl',))):
             redis.command('ACL', 'SETUSER', name, 'on', '>secret', '~strobe', '~{strobe}:seen:*', '-@all', '+auth', '+eval', '+xadd', '+get', '+set', *more)

@@ -90,7 +90,7 @@ def publish(line):
 
 
 @test
-def the_client_of_arc_lamp_publishes_without_a_redis():
+def the_arc_lamp_client_publishes_without_a_redis():
     with Directory() as directory, Listener(directory) as d:
         out = php(d)
         check(out.startswith('1\n1\npublished\n'), f'each line is answered 1: {out}')
@@ -101,7 +101,7 @@ def the_client_of_arc_lamp_publishes_without_a_redis():
 
 
 @test
-def while_the_daemon_is_stopped_a_client_waits_no_longer_than_its_own_timeout_and_nothing_is_lost():
+def a_suspended_daemon_delays_a_client_only_until_its_timeout_and_loses_no_lines():
     with Directory() as directory, Listener(directory) as d:
         d.process.send_signal(signal.SIGSTOP)
         try:
@@ -111,87 +111,87 @@ def while_the_daemon_is_stopped_a_client_waits_no_longer_than_its_own_timeout_an
             d.process.send_signal(signal.SIGCONT)
         check('RedisException' in out, f'phpredis gives up: {out}')
         seconds = float(re.search(r'([\d.]+) seconds', out).group(1))
-        check(seconds < 3, f'it took {seconds} s, of which phpredis allows 1')
-        check(d.wait_for_samples(3), f'the line that was sent meanwhile is stored: {d.stored()} samples')
+        check(seconds < 3, f'it took {seconds} s with a timeout of 1 s')
+        check(d.wait_for_samples(3), f'the line sent in the meantime is stored: {d.stored()} samples')
 
 
 @test
-def without_a_daemon_the_client_is_told_at_once():
+def without_a_daemon_the_client_fails_immediately():
     with Directory() as directory:
         with Listener(directory) as d:
-            check(d.stop() == 0, 'SIGTERM ends with 0')
+            check(d.stop() == 0, 'exits with 0 on SIGTERM')
             out = php(d)
-            check('Connection refused' in out, f'refused: {out}')
+            check('Connection refused' in out, f'the connection is refused: {out}')
 
 
 @test
-def redis_cli_finds_what_it_expects():
+def redis_cli_works_with_the_listener():
     with Directory() as directory, Listener(directory) as d:
         check(cli(d, 'ping') == 'PONG', 'PING')
         check(cli(d, '-3', 'ping') == 'PONG', 'PING after HELLO 3')
         check(cli(d, 'publish', 'excimer', 'index.php;main;work 5') == '1', 'PUBLISH')
         check(cli(d, 'publish', 'excimer', 'no line') == '0', 'PUBLISH of something else')
         first, second = (cli(d, 'xadd', 'strobe', '*', 'line', 'a;b 1', 'host', 'web1') for _ in range(2))
-        check(tuple(map(int, first.split('-'))) < tuple(map(int, second.split('-'))), f'ids grow: {first}, {second}')
-        check("unknown command 'keys'" in cli(d, 'keys', '*'), 'what there is not is said')
+        check(tuple(map(int, first.split('-'))) < tuple(map(int, second.split('-'))), f'ids increase: {first}, {second}')
+        check("unknown command 'keys'" in cli(d, 'keys', '*'), 'unknown commands are reported')
         check('redis_version' in cli(d, 'info'), 'INFO')
         check(d.wait_for_samples(7), f'7 samples are stored, not {d.stored()}')
         check('web1' in d.get('/api/v1/labels?from=-1h'), 'a field of the entry is a label')
 
 
 @test
-def a_password_is_asked_for_and_never_shown():
+def a_password_is_required_and_never_logged():
     with Directory() as directory:
         with open(f'{directory}/password', 'w', encoding='utf-8') as f:
             f.write('geheim\n')
         with Listener(directory, f'?password-file={directory}/password') as d:
-            check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without it')
-            check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with it')
-            check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with another one')
+            check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without the password')
+            check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with the password')
+            check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with a wrong password')
             wait_for(lambda: d.log('wrong password'))
             shown = d.get('/api/v1/status') + ' '.join(d.lines)
-            check('geheim' not in shown and len(d.log('wrong password')) == 1, f'it is not in {d.lines}')
+            check('geheim' not in shown and len(d.log('wrong password')) == 1, f'the password is not in {d.lines}')
 
 
 @test
-def beyond_this_machine_nobody_is_served_without_a_password():
+def a_listener_beyond_localhost_requires_a_password():
     with Directory() as directory:
         d = Daemon(directory, '--from', 'resp://0.0.0.0:0')
         try:
             d.start()
-            check(False, 'it started')
+            check(False, 'the daemon started')
             d.stop()
         except RuntimeError as e:
-            check('without a password: anybody could send samples' in str(e), f'it says why: {e}')
-            check(d.process.wait(60) == 2, 'it ends with 2')
+            check('without a password: anybody could send samples' in str(e), f'the reason is reported: {e}')
+            check(d.process.wait(60) == 2, 'exits with 2')
         d.said.thread.join(10)
         d.process.stderr.close()
 
 
 @test
-def a_browser_is_hung_up_on_and_named_once():
+def an_http_client_is_disconnected_and_logged_once():
     need('curl')
     with Directory() as directory, Listener(directory) as d:
         for _ in range(3):
             r = subprocess.run(['curl', '-s', '-m', '5', '-d', 'PUBLISH excimer "evil 1"', f'http://127.0.0.1:{d.port}/'],
                                capture_output=True, text=True)
             check(r.returncode == 52 and r.stdout == '', f'an empty reply: {r.returncode} {r.stdout!r}')
-        check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line says so: {d.lines}')
-        check(d.status()['samples']['received'] == 0, 'no sample came of it')
+        check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line is logged: {d.lines}')
+        check(d.status()['samples']['received'] == 0, 'no sample was received')
 
 
 @test
-def redis_benchmark_is_served():
+def redis_benchmark_works_with_the_listener():
     need('redis-benchmark')
     with Directory() as directory, Listener(directory) as d:
         r = subprocess.run(['redis-benchmark', '-p', str(d.port), '-n', '50000', '-c', '50', '-P', '16', '-q', 'publish', 'excimer',
                             'index.php;main;work 1'], capture_output=True, text=True, timeout=60)
-        check(r.returncode == 0 and 'requests per second' in r.stdout, f'it goes through: {r.stdout[-200:]}')
+        check(r.returncode == 0 and 'requests per second' in r.stdout, f'the benchmark completes: {r.stdout[-200:]}')
         check(d.wait_for_samples(50000), f'all are stored, not {d.stored()}')
 
 
 @test
-def ten_thousand_connections_at_once_each_get_their_answer():
+def ten_thousand_concurrent_connections_all_get_replies():
     count = 10000
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * count:
@@ -216,7 +216,7 @@ def ten_thousand_connections_at_once_each_get_their_answer():
 
 
 @test
-def what_was_answered_before_the_end_is_stored():
+def messages_acknowledged_before_shutdown_are_stored():
     answered = []
 
     def send(port):
@@ -240,8 +240,8 @@ def what_was_answered_before_the_end_is_stored():
             threads = [threading.Thread(target=send, args=(d.port,)) for _ in range(4)]
             for t in threads:
                 t.start()
-            check(wait_for(lambda: d.status()['samples']['received'] > 200), 'all of them are at it')
-            check(d.stop() == 0, 'it ends with 0')
+            check(wait_for(lambda: d.status()['samples']['received'] > 200), 'all clients are sending')
+            check(d.stop() == 0, 'exits with 0')
             for t in threads:
                 t.join()
         with Listener(directory) as d:
@@ -251,7 +251,7 @@ def what_was_answered_before_the_end_is_stored():
 
 
 @test
-def what_is_stored_is_what_was_published_over_several_batches():
+def published_samples_are_stored_exactly_across_several_batches():
     random.seed(5)
     stacks = [';'.join(['/srv/w/%s.php' % random.choice(['index', 'api', 'load'])] +
                        [f'f{random.randrange(20)}' for _ in range(random.randrange(1, 12))]) for _ in range(400)]
@@ -279,19 +279,19 @@ def what_is_stored_is_what_was_published_over_several_batches():
 
 
 @test
-def half_commands_and_silence_hold_nobody_else_up():
+def incomplete_commands_and_idle_connections_do_not_block_other_clients():
     with Directory() as directory, Listener(directory, '?idle=1') as d:
         slow = [socket.create_connection(('127.0.0.1', d.port), 20) for _ in range(200)]
         for i, c in enumerate(slow):
             c.sendall(publish(b'index.php;main;work 1')[:i % 40])
-        check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'others are served')
-        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'they are closed in the end')
+        check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'other clients are served')
+        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'idle connections are closed')
         for c in slow:
             c.close()
 
 
 @test
-def memory_stays_flat_whatever_comes():
+def memory_use_stays_flat_under_arbitrary_input():
     need('redis-benchmark')
     seconds = float(os.environ.get('STROBE_SOAK_SECONDS', '3'))
     with Directory() as directory, Listener(directory) as d:
@@ -308,7 +308,7 @@ def memory_stays_flat_whatever_comes():
         load(time.monotonic() + seconds / 2)
         first = rss()
         load(time.monotonic() + seconds / 2)
-        check(rss() < first * 1.3 + 20, f'{first} MB in the middle and {rss()} MB in the end')
+        check(rss() < first * 1.3 + 20, f'{first} MB halfway and {rss()} MB at the end')
         s = d.status()['samples']
         check(s['received'] == s['stored'] + s['queued'] + sum(s['dropped'].values()), f'nothing is unaccounted for: {s}')
 

@@ -26,14 +26,14 @@ class Rsyslog:
         if not shutil.which('rsyslogd'):
             raise Skip('rsyslog is not installed')
         for word, here in places.items():
-            check(word in text, f'the docs say {word}')
+            check(word in text, f'the docs contain {word}')
             text = text.replace(word, here)
         self.directory, self.config = directory, f'{directory}/rsyslog.conf'
         with open(self.config, 'w') as f:
             f.write(f'module(load="imuxsock" SysSock.Use="off")\ninput(type="imuxsock" Socket="{directory}/log")\n'
                     f'global(workDirectory="{directory}")\n{text}*.* action(type="omfile" file="{directory}/others")\n')
         checked = subprocess.run(['rsyslogd', '-N1', '-f', self.config], capture_output=True, text=True)
-        check(checked.returncode == 0 and 'error' not in checked.stderr, f'rsyslog takes it: {checked.stderr}')
+        check(checked.returncode == 0 and 'error' not in checked.stderr, f'rsyslog accepts the configuration: {checked.stderr}')
 
     def __enter__(self):
         self.process = subprocess.Popen(['rsyslogd', '-n', '-f', self.config, '-i', f'{self.directory}/pid'],
@@ -80,12 +80,12 @@ def read(path):
 def samples(directory, store):
     with Daemon(directory, '--store', f'sqlite:{store}') as d:
         lines = d.get('/api/v1/profile?format=folded&from=-2d').splitlines()
-    check(all(line.startswith('/srv/index.php;') for line in lines), 'the names are as they were')
+    check(all(line.startswith('/srv/index.php;') for line in lines), 'names are unchanged')
     return sum(int(line.rsplit(' ', 1)[1]) for line in lines)
 
 
 @test
-def lines_of_syslog_arrive_by_a_file_that_is_rotated():
+def syslog_lines_arrive_through_a_rotated_file():
     with Directory() as directory:
         log, store = f'{directory}/strobe.folded', f'{directory}/store'
         places = {'/var/log/strobe.folded': log, 'fileGroup="strobe"': 'fileGroup="adm"'}
@@ -104,13 +104,13 @@ def lines_of_syslog_arrive_by_a_file_that_is_rotated():
             syslog.write(deep(i) for i in range(300))
             check(wait_for(lambda: d.status()['samples']['stored'] >= 1800 + again), f'all arrive: {d.status()["samples"]}')
             n = d.status()['sources'][0]
-            check(not any(n['rejected_lines'].values()), f'each is a line: {n["rejected_lines"]}')
-            check(d.stop() == 0, 'it ends with 0')
-        check(samples(directory, store) == 1800 + again, 'and are there once')
+            check(not any(n['rejected_lines'].values()), f'no line is rejected: {n["rejected_lines"]}')
+            check(d.stop() == 0, 'exits with 0')
+        check(samples(directory, store) == 1800 + again, 'all are stored once')
 
 
 @test
-def lines_of_syslog_arrive_by_a_pipe_also_when_the_collector_is_started_again():
+def syslog_lines_arrive_through_a_pipe_across_restarts_of_the_collector():
     with Directory() as directory:
         store = f'{directory}/store'
         places = {'/usr/bin/strobe': STROBE, '/var/lib/strobe-syslog': store, '/var/log/strobe-syslog.log': f'{directory}/words'}
@@ -122,11 +122,11 @@ def lines_of_syslog_arrive_by_a_pipe_also_when_the_collector_is_started_again():
             for pid in before:
                 os.kill(pid, signal.SIGTERM)
             syslog.write(deep(i) for i in range(300))
-            check(wait_for(lambda: syslog.children() not in ([], before)), 'rsyslog starts another one')
+            check(wait_for(lambda: syslog.children() not in ([], before)), 'rsyslog restarts the collector')
             syslog.write(deep(i) for i in range(300))
             check(wait_for(lambda: total_so_far(store) >= 1800), f'all arrive: {total_so_far(store)} of 1800')
             syslog.end()
-        check(wait_for(lambda: '0 other lines skipped' in read(f'{directory}/words')), 'the last one ends with rsyslog')
+        check(wait_for(lambda: '0 other lines skipped' in read(f'{directory}/words')), 'the last collector exits with rsyslog')
         check(samples(directory, store) == 1800, 'all are stored once')
 
 

@@ -27,7 +27,7 @@ class Place:
         return self
 
     def __exit__(self, *_):
-        check(os.listdir(f'{self.path}/tmp') == [], 'nothing is left behind')
+        check(os.listdir(f'{self.path}/tmp') == [], 'no temporary files remain')
         self.holder.__exit__()
 
     def script(self, text, name='script.php', mode=0o644):
@@ -52,7 +52,7 @@ class Place:
 
 
 @test
-def a_script_is_profiled_and_its_output_untouched():
+def a_script_is_profiled_without_changing_its_output():
     with Place() as p:
         script = p.script(BUSY + 'function outer() { busy(0.5); } outer(); echo "to stdout\n"; '
                           'fwrite(STDERR, "to stderr\n"); echo fgets(STDIN);')
@@ -62,7 +62,7 @@ def a_script_is_profiled_and_its_output_untouched():
         check(r.stderr.startswith('to stderr\nstrobe: '), f'stderr begins with the script\'s: {r.stderr!r}')
         check(re.search(r'strobe: [\d.]+ m?s wall, [\d.]+ m?s CPU, \d+ samples \(100 Hz, php \d+\.\d+\.\d+\)',
                         r.stderr), f'the summary: {r.stderr}')
-        check(p.samples(r) >= 20, f'half a second has some 50 samples, not {p.samples(r)}')
+        check(p.samples(r) >= 20, f'half a second has about 50 samples, not {p.samples(r)}')
         check('busy' in r.stderr and 'outer' in r.stderr, f'the functions are listed: {r.stderr}')
         check('strobe flamegraph profile.strobe' in r.stderr, 'the next step is named')
         with open(f'{p.path}/profile.strobe', 'rb') as f:
@@ -70,7 +70,7 @@ def a_script_is_profiled_and_its_output_untouched():
 
 
 @test
-def the_exit_code_is_the_commands():
+def the_exit_code_is_that_of_the_command():
     with Place() as p:
         for code in (0, 1, 42, 255):
             r = p.run('php', '-r', f'exit({code});', options=['-q'])
@@ -78,7 +78,7 @@ def the_exit_code_is_the_commands():
         r = p.run('php', '-r', 'posix_kill(getmypid(), SIGKILL);' if has('posix') else 'exit(137);', options=['-q'])
         check(r.returncode == 137, f'a signal is 128 + its number, not {r.returncode}')
         r = p.run('sh', '-c', 'kill -TERM $$', options=['-q'])
-        check(r.returncode == 143, f'also of other commands, not {r.returncode}')
+        check(r.returncode == 143, f'likewise for other commands, not {r.returncode}')
 
 
 def has(extension):
@@ -86,7 +86,7 @@ def has(extension):
 
 
 @test
-def own_failures_are_125_to_127():
+def failures_of_strobe_itself_exit_with_125_to_127():
     with Place() as p:
         r = p.run('no-such-command-anywhere')
         check(r.returncode == 127 and "'no-such-command-anywhere'" in r.stderr,
@@ -108,7 +108,7 @@ def own_failures_are_125_to_127():
 
 
 @test
-def an_unwritable_output_is_said_before_the_command_runs():
+def an_unwritable_output_is_reported_before_the_command_runs():
     if os.geteuid() == 0:
         place = '/proc'                     # even root cannot make files there
     with Place() as p:
@@ -116,13 +116,13 @@ def an_unwritable_output_is_said_before_the_command_runs():
             place = f'{p.path}/readonly'
             os.mkdir(place, 0o555)
         r = p.run('php', '-r', 'usleep(50000); echo "ran";', options=['-F', '1000', '-o', f'{place}/x.strobe'])
-        check(r.returncode == 125 and place in r.stderr, f'exit 125 and a sentence: {r.returncode} {r.stderr!r}')
+        check(r.returncode == 125 and place in r.stderr, f'exits with 125 and a message: {r.returncode} {r.stderr!r}')
         if os.geteuid() != 0:
             check(r.stdout == '', 'the command has not run')
 
 
 @test
-def children_of_the_command_are_profiled_too():
+def child_processes_of_the_command_are_profiled():
     with Place() as p:
         child = p.script(BUSY + 'function in_child() { busy(0.3); } in_child();', name='child.php')
         parent = p.script(BUSY + f'function in_parent() {{ busy(0.3); }} in_parent(); '
@@ -130,13 +130,13 @@ def children_of_the_command_are_profiled_too():
         r = p.run('php', parent, options=['-o', 'x.folded'])
         with open(f'{p.path}/x.folded') as f:
             folded = f.read()
-        check('in_parent;busy' in folded and 'in_child;busy' in folded, f'both are there: {folded}')
+        check('in_parent;busy' in folded and 'in_child;busy' in folded, f'both processes are profiled: {folded}')
         r = p.run('sh', '-c', f'php {child}; php {child}', options=['-o', 'y.folded'])
         check(p.samples(r) >= 30, f'two children of a shell: {r.stderr}')
 
 
 @test
-def a_script_with_a_first_line_needs_no_php_in_the_command():
+def a_script_with_a_shebang_line_needs_no_php_in_the_command():
     with Place() as p:
         p.script('#!/usr/bin/env php\n' + BUSY + 'busy(0.3);', name='tool', mode=0o755)
         r = p.run('./tool')
@@ -144,7 +144,7 @@ def a_script_with_a_first_line_needs_no_php_in_the_command():
 
 
 @test
-def signals_reach_the_command_and_strobe_outlives_it():
+def signals_are_forwarded_to_the_command_and_strobe_outlives_it():
     with Place() as p:
         ready = f'{p.path}/ready'
         script = p.script('#!/bin/sh\ntrap "exit 7" TERM\ntrap "exit 8" HUP\ntrap "exit 9" INT\n'
@@ -159,7 +159,7 @@ def signals_reach_the_command_and_strobe_outlives_it():
 
 
 @test
-def control_c_of_a_terminal_reaches_the_command_once():
+def ctrl_c_in_a_terminal_reaches_the_command_once():
     with Place() as p:
         ready, count = f'{p.path}/ready', f'{p.path}/count'
         p.script(f'<?php pcntl_async_signals(true); $n = 0;\n'
@@ -182,11 +182,11 @@ def control_c_of_a_terminal_reaches_the_command_once():
         os.close(terminal)
         check(os.waitstatus_to_exitcode(status) == 3, f'the exit code is the script\'s: {status}')
         with open(count) as f:
-            check(f.read() == '1', 'one SIGINT came')
+            check(f.read() == '1', 'the script received one SIGINT')
 
 
 @test
-def nothing_sampled_has_its_reason():
+def the_reason_for_an_empty_profile_is_reported():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.3);')
         r = p.run('php', '-n', script)
@@ -202,11 +202,11 @@ def nothing_sampled_has_its_reason():
         check('CPU time' in r.stderr and '--clock wall' in r.stderr, f'no CPU used: {r.stderr!r}')
         r = subprocess.run([STROBE, 'report', f'{p.path}/profile.strobe'], capture_output=True, text=True)
         check(r.returncode == 4 and 'nothing was sampled' in r.stderr,
-              f'the profile is that of this run, which is empty: {r.returncode} {r.stderr!r}')
+              f'the profile of this run is empty: {r.returncode} {r.stderr!r}')
 
 
 @test
-def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
+def a_run_without_samples_does_not_overwrite_an_earlier_profile():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.2);')
         for output in 'profile.strobe', 'a.folded', 'a.svg', 'a.html':
@@ -214,17 +214,17 @@ def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
             with open(f'{p.path}/{output}', 'rb') as f:
                 good = f.read()
             r = p.run('php', '-n', script, options=['-q', '-o', output])
-            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is said: {r.stderr!r}')
+            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is reported: {r.stderr!r}')
             with open(f'{p.path}/{output}', 'rb') as f:
                 check(f.read() == good, f'{output} is the earlier one')
         r = p.run('php', script)
-        check('as it was' not in r.stderr and 'wrote profile.strobe' in r.stderr, f'samples replace it: {r.stderr!r}')
+        check('as it was' not in r.stderr and 'wrote profile.strobe' in r.stderr, f'a run with samples overwrites it: {r.stderr!r}')
         r = p.run('php', '-n', script, options=['-o', 'new.strobe'])
-        check(os.path.exists(f'{p.path}/new.strobe') and 'as it was' not in r.stderr, f'nothing to keep: {r.stderr!r}')
+        check(os.path.exists(f'{p.path}/new.strobe') and 'as it was' not in r.stderr, f'no earlier profile to keep: {r.stderr!r}')
 
 
 @test
-def the_output_is_a_picture_or_folded_stacks_by_its_name():
+def the_output_format_follows_the_file_name():
     with Place() as p:
         script = p.script(BUSY + 'busy(0.3);')
         r = p.run('php', script, options=['-o', 'x.svg', '-q'])
@@ -232,14 +232,14 @@ def the_output_is_a_picture_or_folded_stacks_by_its_name():
         with open(f'{p.path}/x.svg') as f:
             svg = f.read()
         check(svg.startswith('<?xml') or svg.startswith('<svg'), 'an SVG')
-        check('busy' in svg, 'with the function in it')
+        check('busy' in svg, 'the SVG contains the function')
         r = p.run('php', script, options=['-o', 'x.folded', '-n', '0', '-F', '500'])
-        check('busy' in r.stderr and '%' in r.stderr, f'-n 0 is a table of all: {r.stderr}')
-        check(p.samples(r) >= 60, f'-F 500 samples more often: {r.stderr}')
+        check('busy' in r.stderr and '%' in r.stderr, f'-n 0 prints all functions: {r.stderr}')
+        check(p.samples(r) >= 60, f'-F 500 takes more samples: {r.stderr}')
 
 
 @test
-def an_extension_for_another_php_is_refused_with_a_way_out():
+def an_extension_built_for_another_php_is_rejected_with_a_remedy():
     with Place() as p:
         with open(EXTENSION, 'rb') as f:
             data = f.read()
@@ -248,16 +248,16 @@ def an_extension_for_another_php_is_refused_with_a_way_out():
             f.write(broken)
         r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/strobe.so', '--', 'php', '-r', 'echo 1;'],
                            capture_output=True, text=True, env=p.environment, cwd=p.path)
-        check(r.returncode == 125 and r.stdout == '', f'125 and nothing ran: {r.returncode} {r.stdout!r}')
+        check(r.returncode == 125 and r.stdout == '', f'exits with 125 without running the command: {r.returncode} {r.stdout!r}')
         check('API20990101' in r.stderr and 'make PHP_CONFIG=' in r.stderr and r.stderr.count('\n') == 1,
-              f'one sentence: {r.stderr!r}')
+              f'the message is one line: {r.stderr!r}')
         r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/none.so', '--', 'php', '-r', 'echo 1;'],
                            capture_output=True, text=True, env=p.environment, cwd=p.path)
-        check(r.returncode == 125 and 'none.so' in r.stderr, f'a missing one: {r.stderr!r}')
+        check(r.returncode == 125 and 'none.so' in r.stderr, f'a missing extension is reported: {r.stderr!r}')
 
 
 @test
-def without_php_there_is_a_sentence():
+def a_missing_php_is_reported():
     with Place() as p:
         os.mkdir(f'{p.path}/bin')
         os.symlink('/bin/sleep', f'{p.path}/bin/sleep')
@@ -266,7 +266,7 @@ def without_php_there_is_a_sentence():
 
 
 @test
-def an_extension_that_is_loaded_already_is_not_loaded_twice():
+def an_extension_that_is_already_loaded_is_not_loaded_twice():
     with Place() as p:
         os.mkdir(f'{p.path}/conf.d')
         with open(f'{p.path}/conf.d/strobe.ini', 'w') as f:
@@ -278,14 +278,14 @@ def an_extension_that_is_loaded_already_is_not_loaded_twice():
 
 
 @test
-def a_background_child_does_not_keep_strobe_waiting():
+def strobe_does_not_wait_for_a_background_child():
     with Place() as p:
         with open(f'{p.path}/out', 'w+') as out:
             command = p.command('sh', '-c', 'php -r "sleep(60);" & echo $!', options=['-q'])
             result = subprocess.run(command, stdout=out, stderr=out, cwd=p.path, env=p.environment, timeout=50)
             out.seek(0)
             child = int(out.readline())
-        check(result.returncode == 0, 'it ends before its grandchild')
+        check(result.returncode == 0, 'strobe exits before the grandchild')
         try:
             os.kill(child, signal.SIGKILL)
         except ProcessLookupError:
@@ -328,7 +328,7 @@ def sum_of(lines, name):
 
 
 @test
-def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
+def a_command_terminated_by_a_signal_loses_at_most_the_last_second():
     with Place() as p:
         loop = p.script(BUSY + FIRST + ' function then() { for ($i = 0; $i < 100; $i++) usleep(10000); }\n'
                         f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
@@ -350,7 +350,7 @@ WAITS = {
 
 
 @test
-def a_command_that_is_ended_in_a_call_that_waits_keeps_all_but_the_last_second_of_it():
+def a_command_terminated_in_a_blocking_call_loses_at_most_its_last_second():
     with Place() as p:
         for call, code in WAITS.items():
             script = p.script(f'<?php {FIRST} function waits() {{ {code} }}\n'
@@ -359,10 +359,10 @@ def a_command_that_is_ended_in_a_call_that_waits_keeps_all_but_the_last_second_o
                 for options, unit in ([], 100), (['--trace'], 1e9):
                     stderr, lines, waited = kill_when(p, script, options, signo, after=1.6)
                     what = f'{signo.name} {call} {options}: {lines} of {waited} s; {stderr}'
-                    check(sum_of(lines, 'first') >= 0.25 * unit, f'what came before: {what}')
+                    check(sum_of(lines, 'first') >= 0.25 * unit, f'the time before the call: {what}')
                     check(sum_of(lines, call) >= (waited - 1) * unit, f'the call: {what}')
                     wall = float(re.search(r'strobe: ([\d.]+) s wall', stderr).group(1))
-                    check(sum(map(int, lines.values())) <= (wall + 0.02) * unit, f'no more than there was: {what}')
+                    check(sum(map(int, lines.values())) <= (wall + 0.02) * unit, f'no more than the elapsed time: {what}')
 
 
 SHORT = {
@@ -385,7 +385,7 @@ WAYS = {
 
 
 @test
-def nine_tenths_of_a_second_leave_something_whatever_runs():
+def nine_tenths_of_a_second_yield_samples_in_any_code():
     with Place() as p:
         cases = [(what, 'plain') for what in SHORT] + [('a loop', 'JIT'), ('sleep()', 'JIT'), ('calls', 'opcache')]
         if os.environ.get('STROBE_TEST_IN_FULL'):
@@ -398,7 +398,7 @@ def nine_tenths_of_a_second_leave_something_whatever_runs():
 
 
 @test
-def php_has_no_more_signal_handlers_than_without_strobe():
+def strobe_adds_no_signal_handlers_to_php():
     with Place() as p:
         # 32 and 33 are the C library's, in a process that has threads.
         code = ('usleep(300000); preg_match("/SigCgt:\\s*(\\w+)/", file_get_contents("/proc/self/status"), $m);'
@@ -411,7 +411,7 @@ def php_has_no_more_signal_handlers_than_without_strobe():
 
 
 @test
-def a_call_that_returns_is_counted_once():
+def a_blocking_call_that_returns_is_counted_once():
     with Place() as p:
         script = p.script('<?php $t = hrtime(true); function waits() { usleep(1200000); } waits(); echo hrtime(true) - $t;')
         for options, unit in ([], 100), (['--trace'], 1e9):
@@ -423,7 +423,7 @@ def a_call_that_returns_is_counted_once():
 
 
 @test
-def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
+def a_command_killed_before_it_sent_any_data_is_reported_as_killed():
     with Place() as p:
         script = p.script(f'<?php touch("{p.path}/ready"); posix_kill(getmypid(), SIGSTOP);')
         if not has('posix'):
@@ -435,7 +435,7 @@ def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
 
 
 @test
-def a_command_that_is_killed_under_the_jit_says_that_this_is_the_cause():
+def the_jit_is_named_as_the_cause_if_a_killed_command_left_no_samples():
     jit = ['-d', 'opcache.jit_buffer_size=32M', '-dopcache.jit=tracing']
     with Place() as p:
         for settings, blamed in (jit, True), (['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=0'], False), ([*jit, '-d', 'strobe.instrument=1'], False):
@@ -485,13 +485,13 @@ def spans_of_chrome(text):
 
 
 @test
-def a_flame_chart_is_the_order_that_the_program_logs_itself():
+def a_flame_chart_matches_the_order_logged_by_the_program():
     with Place() as p:
         r = p.run('php', p.script(CHART), options=['--trace', '--flame-chart'])
         check(r.returncode == 0 and '1 trace ' in r.stderr and 'flame chart' not in r.stderr, r.stderr)
         expected = spans_of_log(r.stdout)
         with open(f'{p.path}/profile.strobe', 'rb') as f:
-            check(b'sampled' not in f.read(), 'chance chose nothing')
+            check(b'sampled' not in f.read(), 'the chart is not sampled')
         made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         charted = spans_of_chrome(made.stdout)
         check([s[:2] for s in charted] == [s[:2] for s in expected] and len(charted) == 3 * 10, f'{charted} {expected}')
@@ -507,13 +507,13 @@ def a_flame_chart_is_the_order_that_the_program_logs_itself():
         svg = subprocess.run([STROBE, 'flamegraph', '--flamechart', 'profile.strobe', '-o', '-'], cwd=p.path, capture_output=True, text=True)
         check(svg.stdout.count('<title>page') == 3, svg.stdout[:300])
         merged = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
-        check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'two runs have no common order')
+        check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'a merge of two runs has no flame chart')
         r = subprocess.run([STROBE, 'import', '--id', 'one', '--store', f'sqlite:{p.path}/store', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         check(r.stdout == 'run/one\n', f'{r}')
 
 
 @test
-def the_flame_chart_of_several_processes_is_that_of_the_first():
+def the_flame_chart_of_several_processes_shows_the_first_one():
     with Place() as p:
         script = p.script('<?php function in_parent() { usleep(1000); } function in_child() { usleep(1000); }\n'
                           'in_parent(); if (!($pid = pcntl_fork())) { in_child(); exit(0); } pcntl_waitpid($pid, $status); in_parent();')
@@ -527,7 +527,7 @@ def the_flame_chart_of_several_processes_is_that_of_the_first():
 
 
 @test
-def a_flame_chart_is_limited_and_says_so_and_survives_kill():
+def a_flame_chart_reports_its_limit_and_survives_sigkill():
     with Place() as p:
         script = p.script('<?php function f() { } for ($i = 0; $i < 3000; $i++) f(); usleep(1500000); posix_kill(getmypid(), 9);')
         r = p.run('php', '-d', 'strobe.trace_chart_calls=2000', script, options=['--trace', '--flame-chart'])
@@ -540,7 +540,7 @@ def a_flame_chart_is_limited_and_says_so_and_survives_kill():
 
 
 @test
-def a_traced_request_brings_its_flame_chart_to_the_daemon():
+def a_traced_request_sends_its_flame_chart_to_the_daemon():
     with Directory() as d:
         daemon = Daemon(d).start()
         try:

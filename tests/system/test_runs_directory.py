@@ -40,7 +40,7 @@ def watching(directory, *more, environment=None):
 
 
 @test
-def what_is_there_and_what_appears_is_imported_with_the_id_and_source_of_its_name():
+def existing_and_new_files_are_imported_with_the_id_and_source_in_their_names():
     with Directory() as directory:
         os.makedirs(f'{directory}/out')
         for name in ('cart.xhprof', 'recursion.xhprof'):
@@ -49,7 +49,7 @@ def what_is_there_and_what_appears_is_imported_with_the_id_and_source_of_its_nam
         os.utime(f'{directory}/out/5f1a.blog.uprofiler', (1_500_000_000, 1_500_000_000))
         with watching(directory) as d:
             there = ['blog/5f1a', 'shop/cart1', 'shop/recursion1']
-            check(wait_for(lambda: listed(d) == there), f'what is there: {listed(d)}')
+            check(wait_for(lambda: listed(d) == there), f'existing files are imported: {listed(d)}')
             put(f'{directory}/out', '6a.shop.xhprof', array(900))
             put(f'{directory}/out', '6b.team.web.xhprof.gz', gzip.compress(array(800).encode()))
             put(f'{directory}/out', 'x.tmp', array(1))
@@ -57,18 +57,18 @@ def what_is_there_and_what_appears_is_imported_with_the_id_and_source_of_its_nam
             for other in ('notes.txt', '.6d.shop.xhprof', 'x.tmp'):
                 put(f'{directory}/out', other, array(1))
             now = sorted(there + ['shop/6a', 'team.web/6b', 'shop/6c'])
-            check(wait_for(lambda: listed(d) == now), f'what appears: {listed(d)}')
+            check(wait_for(lambda: listed(d) == now), f'new files are imported: {listed(d)}')
             runs = {r['id']: r for r in json.loads(d.get('/api/v1/runs'))['runs']}
             check(runs['6a']['totals']['wall_ns'] == 900_000 and runs['6a']['duration_ns'] == 900_000, f'{runs["6a"]}')
-            check(runs['5f1a']['start'] + 0.0007 == 1_500_000_000, f'it ended when it was written: {runs["5f1a"]["start"]}')
+            check(runs['5f1a']['start'] + 0.0007 == 1_500_000_000, f'the run ends at the modification time of the file: {runs["5f1a"]["start"]}')
             report = json.loads(subprocess.run([STROBE, 'report', '--json', f'{DATA}/recursion.xhprof'], capture_output=True,
                                                text=True, timeout=60).stdout)
-            check(runs['recursion1']['totals']['wall_ns'] == report['total'], 'the values are those of the file')
+            check(runs['recursion1']['totals']['wall_ns'] == report['total'], 'values match the file')
             s = source(d)
             check(wait_for(lambda: source(d)['files'] == 6) and not sum(s['rejected_files'].values()), f'counted: {source(d)}')
             check(s['up'] and s['state'] == 'watching', f'{s["state"]}')
-            check('strobe_run_files_total{source="runs:' in d.get('/metrics'), 'in the metrics too')
-            check(sorted(os.listdir(f'{directory}/out'))[-3:] == ['notes.txt', 'recursion1.shop.xhprof', 'x.tmp'], 'files stay')
+            check('strobe_run_files_total{source="runs:' in d.get('/metrics'), 'in the metrics')
+            check(sorted(os.listdir(f'{directory}/out'))[-3:] == ['notes.txt', 'recursion1.shop.xhprof', 'x.tmp'], 'files are not removed')
 
 
 # The save_run() of both libraries: a file that is opened, written and closed under its name.
@@ -88,7 +88,7 @@ foreach (['shop', 'blog'] as $source) {
 
 
 @test
-def what_a_real_tideways_xhprof_saves_becomes_runs_with_its_totals():
+def files_saved_by_tideways_xhprof_are_imported_as_runs_with_the_same_totals():
     sys.path.insert(0, os.path.join(ROOT, 'bench'))
     import peers
     extension = peers.peer('tideways_xhprof')
@@ -110,38 +110,38 @@ def what_a_real_tideways_xhprof_saves_becomes_runs_with_its_totals():
                         'cpu_ns': whole['cpu'] * 1000, 'memory_bytes': whole['mu'], 'peak_memory_bytes': whole['pmu']}
             check({k: totals[run].get(k) for k in expected} == expected, f'{totals[run]}, not {expected}')
         status = urllib.request.urlopen(f'{d.url}/index.php?run={saved[0][1]}&source=shop', timeout=60)
-        check(status.url == f'{d.url}/runs/shop/{saved[0][1]}' and b'work' in status.read(), 'its link leads to it')
+        check(status.url == f'{d.url}/runs/shop/{saved[0][1]}' and b'work' in status.read(), 'the link opens the run')
 
 
 @test
-def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted():
+def a_file_is_imported_once_across_restarts_and_after_its_run_was_deleted():
     with Directory() as directory:
         with watching(directory) as d:
             for i in range(3):
                 put(f'{directory}/out', f'{i}.s.xhprof', array(100 + i))
             check(wait_for(lambda: source(d)['files'] == 3), f'{source(d)}')
             urllib.request.urlopen(urllib.request.Request(d.url + '/api/v1/runs/s/1', method='DELETE'))
-            check(listed(d) == ['s/0', 's/2'], 'one is deleted')
-            check(d.stop() == 0, 'the daemon ends')
+            check(listed(d) == ['s/0', 's/2'], 'one run is deleted')
+            check(d.stop() == 0, 'the daemon exits with 0')
         put(f'{directory}/out', '3.s.xhprof', array(103))
         with watching(directory) as d:
-            check(wait_for(lambda: listed(d) == ['s/0', 's/2', 's/3']), f'what came meanwhile, and nothing else: {listed(d)}')
-            check(wait_for(lambda: source(d)['files'] == 1) and source(d)['messages'] == 1, f'nothing was read again: {source(d)}')
+            check(wait_for(lambda: listed(d) == ['s/0', 's/2', 's/3']), f'only files added while stopped are imported: {listed(d)}')
+            check(wait_for(lambda: source(d)['files'] == 1) and source(d)['messages'] == 1, f'no file was read again: {source(d)}')
             # The same name with another content is another run of a name that is taken.
             put(f'{directory}/out', '2.s.xhprof', array(999))
             check(wait_for(lambda: d.status()['runs']['dropped']['conflict'] == 1), f'{d.status()["runs"]}')
             check(wait_for(lambda: source(d)['stream']['pending'] == 0),
-                  'it is done with')
+                  'no file is pending')
             d.process.kill()
             d.process.wait()
         with watching(directory) as d:
             put(f'{directory}/out', '4.s.xhprof', array(104))
             check(wait_for(lambda: 's/4' in listed(d)), f'{listed(d)}')
-            check(d.status()['runs']['dropped']['conflict'] == 0, 'nor after a kill')
+            check(d.status()['runs']['dropped']['conflict'] == 0, 'no conflict after SIGKILL')
 
 
 @test
-def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
+def a_directory_spelled_differently_or_reached_through_a_link_is_the_same_source():
     with Directory() as directory:
         out, config = f'{directory}/out', f'{directory}/c.yaml'
         os.makedirs(out)
@@ -168,18 +168,18 @@ def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
                 configure(f'runs:{out}', other)
                 d.hup('was not applied: ')
                 check('is already read, perhaps with other parameters; remove one of them' in d.lines[-1], f'{d.lines[-1]}')
-            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'all is done with')
-            check(d.stop() == 0, 'the daemon ends')
+            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'no file is pending')
+            check(d.stop() == 0, 'the daemon exits with 0')
         for i, other in enumerate(spellings):
             configure(other)
             with ConfiguredServer(directory, config) as d:
                 put(out, f'x{i}.t.xhprof', array(4))
                 check(wait_for(lambda: f't/x{i}' in listed(d)) and 's/a' not in listed(d), f'{other} after a restart: {listed(d)}')
-                check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'all is done with')
+                check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'no file is pending')
 
 
 @test
-def a_link_that_leads_elsewhere_later_has_the_list_of_each_directory():
+def a_retargeted_link_uses_the_import_list_of_each_directory():
     with Directory() as directory:
         for name in 'a', 'b':
             os.makedirs(f'{directory}/{name}')
@@ -192,56 +192,56 @@ def a_link_that_leads_elsewhere_later_has_the_list_of_each_directory():
             check(wait_for(lambda: source(d)['files'] == 2), f'{source(d)}')
             for name in 'a', 'b':
                 urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs/s/{name}', method='DELETE'))
-            check(d.stop() == 0, 'the daemon ends')
+            check(d.stop() == 0, 'the daemon exits with 0')
         with watching(directory) as d:
             put(f'{directory}/out', 'c.s.xhprof', array(1))
-            check(wait_for(lambda: listed(d) == ['s/c']), f'the list of the second: {listed(d)}')
+            check(wait_for(lambda: listed(d) == ['s/c']), f'the list of the second directory is used: {listed(d)}')
             os.symlink('a', f'{directory}/new')
             os.rename(f'{directory}/new', f'{directory}/out')
             put(f'{directory}/out', 'd.s.xhprof', array(1))
-            check(wait_for(lambda: listed(d) == ['s/c', 's/d']), f'and of the first: {listed(d)}')
+            check(wait_for(lambda: listed(d) == ['s/c', 's/d']), f'the list of the first directory is used: {listed(d)}')
 
 
 @test
-def a_list_of_imported_files_by_an_older_name_is_still_known():
+def an_import_list_under_an_older_name_is_still_used():
     """Lists were named after the path as it was configured: here that of a link, where the directory was at first."""
     with Directory() as directory:
         with watching(directory) as d:
             put(f'{directory}/out', 'a.s.xhprof', array(1))
             check(wait_for(lambda: source(d)['files'] == 1), f'{source(d)}')
             urllib.request.urlopen(urllib.request.Request(d.url + '/api/v1/runs/s/a', method='DELETE'))
-            check(d.stop() == 0, 'the daemon ends')
+            check(d.stop() == 0, 'the daemon exits with 0')
         os.rename(f'{directory}/out', f'{directory}/real')
         os.symlink('real', f'{directory}/out')
         with watching(directory) as d:
             put(f'{directory}/out', 'b.s.xhprof', array(1))
             check(wait_for(lambda: listed(d) == ['s/b']), f'{listed(d)}')
-            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'both are done with')
-            check(d.stop() == 0, 'the daemon ends')
+            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'no file is pending')
+            check(d.stop() == 0, 'the daemon exits with 0')
         with Daemon(directory, '--from', f'runs:{directory}/real') as d:
             put(f'{directory}/out', 'c.s.xhprof', array(1))
-            check(wait_for(lambda: listed(d) == ['s/b', 's/c']), f'by its own path: {listed(d)}')
+            check(wait_for(lambda: listed(d) == ['s/b', 's/c']), f'the list is used under its own path: {listed(d)}')
 
 
 @test
-def a_file_that_is_still_being_written_waits():
+def a_file_is_not_imported_before_it_is_complete():
     with Directory() as directory, watching(directory) as d:
         text = array(500, 5000)
         with open(f'{directory}/out/1.s.xhprof', 'w') as f:
             f.write(text[:len(text) // 2])
             f.flush()
             put(f'{directory}/out', '2.s.xhprof', array(1))
-            check(wait_for(lambda: listed(d) == ['s/2']), 'others do not wait for it')
+            check(wait_for(lambda: listed(d) == ['s/2']), 'other files are imported')
             # Longer than a file must be quiet, so that a look has tried to read it.
             before = os.path.getmtime(f'{directory}/out/1.s.xhprof')
-            check(wait_for(lambda: time.time() > before + 5) and listed(d) == ['s/2'], f'half a file: {listed(d)}')
+            check(wait_for(lambda: time.time() > before + 5) and listed(d) == ['s/2'], f'an incomplete file is not imported: {listed(d)}')
             f.write(text[len(text) // 2:])
-        check(wait_for(lambda: listed(d) == ['s/1', 's/2']), f'the whole file: {listed(d)}')
-        check(not sum(source(d)['rejected_files'].values()), f'nothing was refused: {source(d)["rejected_files"]}')
+        check(wait_for(lambda: listed(d) == ['s/1', 's/2']), f'the complete file is imported: {listed(d)}')
+        check(not sum(source(d)['rejected_files'].values()), f'nothing was rejected: {source(d)["rejected_files"]}')
 
 
 @test
-def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
+def invalid_run_files_are_rejected_once_logged_and_counted():
     with Directory() as directory:
         os.makedirs(f'{directory}/out')
         secret = f'{directory}/secret'
@@ -270,26 +270,26 @@ def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
             check(len(said) == 1 and f"in '{directory}/out' was not imported: " in said[0], f'{said}')
             check(not any('\x1b' in line for line in d.lines), 'no control characters in the log')
             check('strobe_run_files_rejected_total{source="runs:' in d.get('/metrics'), 'in the metrics')
-            check(wait_for(lambda: source(d)['files'] == 1), 'and done with')
+            check(wait_for(lambda: source(d)['files'] == 1), 'rejected files are not pending')
             status = subprocess.run([STROBE, 'status', '--url', d.url], capture_output=True, text=True, timeout=60)
             check('1 file imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
-            check(d.stop() == 0, 'the daemon ends')
+            check(d.stop() == 0, 'the daemon exits with 0')
         with watching(directory) as d:
             put(f'{directory}/out', 'more.s.xhprof', array(1))
-            check(wait_for(lambda: 's/more' in listed(d)), 'after a restart')
-            check(not sum(source(d)['rejected_files'].values()), f'nothing is refused again: {source(d)["rejected_files"]}')
+            check(wait_for(lambda: 's/more' in listed(d)), 'new files are imported after a restart')
+            check(not sum(source(d)['rejected_files'].values()), f'nothing is rejected again: {source(d)["rejected_files"]}')
             with open(f'{directory}/out/c d.s.xhprof', 'w') as f:
                 for part in '{', '', '}':
                     f.write(part)
                     f.flush()
                     time.sleep(0.3)
             put(f'{directory}/out', 'last.s.xhprof', array(1))
-            check(wait_for(lambda: 's/last' in listed(d)), 'what comes after it')
-            check(source(d)['rejected_files']['name'] == 1, f'one that is written slowly is one file: {source(d)["rejected_files"]}')
+            check(wait_for(lambda: 's/last' in listed(d)), 'later files are imported')
+            check(source(d)['rejected_files']['name'] == 1, f'a slowly written file is rejected once: {source(d)["rejected_files"]}')
 
 
 @test
-def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
+def a_directory_may_appear_later_disappear_or_be_replaced():
     with Directory() as directory, Daemon(directory, '--from', f'runs:{directory}/out') as d:
         check(wait_for(lambda: source(d)['state'].startswith('waiting for the directory')), source(d)['state'])
         os.makedirs(f'{directory}/out')
@@ -303,16 +303,16 @@ def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
         with open(f'{directory}/out', 'w'):
             pass
         sentence = f"cannot read the directory '{directory}/out': Not a directory; retrying"
-        check(wait_for(lambda: any(sentence in line for line in d.lines)), f'another reason is logged, too: {d.lines}')
+        check(wait_for(lambda: any(sentence in line for line in d.lines)), f'another reason is logged: {d.lines}')
         os.unlink(f'{directory}/out')
         os.makedirs(f'{directory}/out')
         put(f'{directory}/out', '3.s.xhprof', array(3))
         check(wait_for(lambda: listed(d) == ['s/1', 's/2', 's/3']), f'{listed(d)}')
-        check(sum(sentence in line for line in d.lines) == 1, f'once: {d.lines}')
+        check(sum(sentence in line for line in d.lines) == 1, f'only once: {d.lines}')
 
 
 @test
-def without_inotify_files_are_found_by_looking():
+def without_inotify_files_are_found_by_scanning():
     with Directory() as directory:
         d = watching(directory)
         d.command = ['unshare', '--user', '--map-root-user', 'sh', '-c',
@@ -328,7 +328,7 @@ def without_inotify_files_are_found_by_looking():
 
 
 @test
-def more_files_than_the_queue_holds_are_imported_while_more_come():
+def more_files_than_the_queue_holds_are_imported_while_others_arrive():
     """So that a look has to wait for room. In suite long there are more than a thousand, for which no variable is needed."""
     if os.environ.get('STROBE_TEST_IN_FULL'):
         first, queue = 1050, {}
@@ -344,7 +344,7 @@ def more_files_than_the_queue_holds_are_imported_while_more_come():
             writer.start()
             check(wait_for(lambda: d.status()['store']['runs'] == first + 50, 600), f'{d.status()["store"]["runs"]} runs')
             writer.join()
-            check(wait_for(lambda: source(d)['files'] == first + 50) and source(d)['messages'] == first + 50, f'each once: {source(d)}')
+            check(wait_for(lambda: source(d)['files'] == first + 50) and source(d)['messages'] == first + 50, f'each is counted once: {source(d)}')
 
 
 @test

@@ -42,7 +42,7 @@ def some_runs(d):
 
 
 @test
-def totals_are_those_of_strobe_report_for_real_files():
+def totals_match_strobe_report_for_real_files():
     """Compares each column of the file with sums computed by another program from the file itself."""
     files = sorted(glob.glob(DATA + '/*.xhprof') + [DATA + '/cart.json'])
     with Directory() as directory, Daemon(directory) as d:
@@ -75,7 +75,7 @@ def each_column_sorts_both_ways_in_the_api_and_on_the_page():
             check(up == ' '.join(reversed(ids.split())), f'{key} upwards: {up}')
         check(listed(d, 'sort=source') == ['blog/b1', 'shop/a1', 'shop/a2'], 'by source')
         check(listed(d, 'sort=id&order=desc') == ['blog/b1', 'shop/a2', 'shop/a1'], 'by id')
-        check(listed(d, 'sort=name') == ['shop/a1', 'shop/a2', 'blog/b1'], 'by what they are called')
+        check(listed(d, 'sort=name') == ['shop/a1', 'shop/a2', 'blog/b1'], 'by displayed name')
         page = d.get('/runs')
         for title in ('Started (UTC)', 'Wall', 'CPU', 'Memory', 'Peak memory', 'Calls', 'Source', 'Id', 'Run'):
             link = re.search(rf'<a href="([^"]*)">{re.escape(title)}</a>', page)
@@ -84,9 +84,9 @@ def each_column_sorts_both_ways_in_the_api_and_on_the_page():
             there = d.get(html.unescape(link[1]))
             key = urllib.parse.parse_qs(urllib.parse.urlsplit(html.unescape(link[1])).query)
             check(on_page(there) == listed(d, f'sort={key["sort"][0]}&order={key["order"][0]}'), f'{title} sorts')
-            check(len(re.findall('aria-sort=', there)) == 1, f'{title} says so')
+            check(len(re.findall('aria-sort=', there)) == 1, f'{title} is marked as sorted')
         check('aria-sort="descending"' in d.get('/runs?sort=cpu'), 'largest first')
-        check('sort=cpu&amp;order=asc">CPU' in d.get('/runs?sort=cpu&source=shop'), 'a second click turns it round')
+        check('sort=cpu&amp;order=asc">CPU' in d.get('/runs?sort=cpu&source=shop'), 'a second click reverses the order')
         for bad in ('sort=shape', 'order=up', 'after=1', 'limit=-1', 'labels=host', 'sort=cpu&after=x.1'):
             check(ask(d, '/api/v1/runs?' + bad)[0] == 400 and ask(d, '/runs?' + bad)[0] == 400, bad)
 
@@ -106,13 +106,13 @@ def runs_are_filtered_by_source_id_time_url_labels_and_text():
             check(' '.join(sorted(r.split('/')[1] for r in on_page(d.get('/runs?' + query)))) == ids, f'the page: {query}')
         page = d.get('/runs?search=first&labels=host%3Dweb1&deploy=!7&sort=wall')
         check('name="search" size="18" placeholder="id, URL, name or label" value="first"' in page, 'the form keeps the text')
-        check('<input type="hidden" name="deploy" value="!7">' in page and 'name="sort" value="wall"' in page, 'and the rest')
-        check('&lt;b&gt;first' in page and '<b>first' not in page, 'names are text')
+        check('<input type="hidden" name="deploy" value="!7">' in page and 'name="sort" value="wall"' in page, 'the form keeps the other filters')
+        check('&lt;b&gt;first' in page and '<b>first' not in page, 'names are escaped')
         check('<option value="host=web1">' in page, 'labels of the runs are offered')
 
 
 @test
-def a_long_list_has_pages_that_go_on_in_any_order():
+def a_long_list_is_paginated_in_every_sort_order():
     with Directory() as directory, Daemon(directory) as d:
         for i in range(25):
             post(d, f'source=s&id=r{i}&url=/p/{i % 3}', 1000 + i * 7 % 25)
@@ -122,17 +122,17 @@ def a_long_list_has_pages_that_go_on_in_any_order():
                 page = d.get(link)
                 seen += on_page(page)
                 more = re.search(r'<a rel="next" href="([^"]*)">', page)
-                check('First runs' in page or not pages, 'a way back')
+                check('First runs' in page or not pages, 'a link to the first page')
                 link, pages = more and html.unescape(more[1]), pages + 1
             check(pages == 3 and seen == listed(d, f'limit=100&sort={sort}'), f'{sort}: {pages} pages, {len(seen)} runs')
 
 
 @test
-def what_is_ticked_is_compared_or_aggregated():
+def selected_runs_are_compared_or_aggregated():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         page = d.get('/runs?source=shop')
-        check('name="run" value="shop/a1"' in page and 'action="/runs/choose"' in page, 'there is something to tick')
+        check('name="run" value="shop/a1"' in page and 'action="/runs/choose"' in page, 'runs have checkboxes')
         for query, address in {
             'run=shop/a2&run=shop/a1&do=compare&weights=': '/?run=shop/a2&base=shop/a1',
             'run=shop/a2&run=blog/b1&do=aggregate&weights=': '/?run=shop/a2&run=blog/b1',
@@ -174,7 +174,7 @@ def delete(d, token, *runs, **more):
 
 
 @test
-def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
+def files_uploaded_through_a_form_without_scripts_keep_their_names():
     with Directory() as directory, Daemon(directory) as d:
         status, headers, _ = form(d, [('5f1a.shop.xhprof', xhprof(500))])
         check(status == 303 and headers['Location'] == '/runs/shop/5f1a', f'{status} {headers["Location"]}')
@@ -184,49 +184,49 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
         runs = listed(d)
         named = [run for run in runs if run.startswith('mine/')]
         check(len(runs) == 3 and len(named) == 2, f'the others are of the source of the form: {runs}')
-        check(form(d, [('x.folded', b'a;b 3\n')], source='mine')[0] == 303 and len(listed(d)) == 3, 'again is the same run')
-        check('<td>3 samples</td>' in d.get('/runs'), 'a run of samples says how many it has')
+        check(form(d, [('x.folded', b'a;b 3\n')], source='mine')[0] == 303 and len(listed(d)) == 3, 'a repeated upload is the same run')
+        check('<td>3 samples</td>' in d.get('/runs'), 'a run of samples shows their number')
         status, _, text = form(d, [('5f1a.shop.xhprof', xhprof(501)), ('<b>.png', b'\x89PNG and so on'), ('n.b.xhprof', xhprof(7))])
         check(status == 409 and 'another run' in text and '&lt;b&gt;.png' in text and '<b>' not in text, f'{status} {text}')
-        check('Stored 1 of 3 files' in text and 'PNG image' in text and 'b/n' in listed(d), 'the good one is stored')
+        check('Stored 1 of 3 files' in text and 'PNG image' in text and 'b/n' in listed(d), 'the valid file is stored')
         status, _, text = form(d, [('n.b.xhprof', xhprof(7)), ('m.b.xhprof', xhprof(8)), ('<b>.png', b'\x89PNG and so on')])
         check('Stored 1 of 3 files; 1 was stored before<' in text and 'b/m' in listed(d), f'{status} {text}')
-        check(ask(d, '/api/v1/runs/b/m', 'DELETE')[0] == 204, 'it is not counted below')
+        check(ask(d, '/api/v1/runs/b/m', 'DELETE')[0] == 204, 'the extra run is deleted')
         status, headers, _ = form(d, [('../../etc/passwd.xhprof', xhprof(900))])
-        check(status == 303 and headers['Location'].startswith('/runs/default/'), 'a path is no name')
+        check(status == 303 and headers['Location'].startswith('/runs/default/'), 'paths are removed from file names')
         for files, fields in (([], {}), ([('', b'')], {}), ([('a', xhprof(1))], {'source': '../x'}),
                               ([('a', xhprof(1))], {'source': 's' * 65})):
             check(form(d, files, **fields)[0] == 400, f'{files} {fields}')
-        check(ask(d, '/runs', 'POST', b'{}')[0] == 400 and ask(d, '/runs', 'POST', b'')[0] == 400, 'what is no form')
+        check(ask(d, '/runs', 'POST', b'{}')[0] == 400 and ask(d, '/runs', 'POST', b'')[0] == 400, 'bodies other than forms are rejected')
         check(len(listed(d)) == 5, 'nothing else was stored')
         status, _, text = form(d, [('empty.folded', b'')])
         check(status == 400 and 'Stored 0 of 1 file<' in text and 'empty.folded' in text and 'the file is empty' in text, f'{status} {text}')
         status, _, text = form(d, [('<i>.shop.xhprof', b'a:1:{s:2:"ct"')])
-        check(status == 400 and '&#39;&lt;i&gt;.shop.xhprof&#39; (xhprof): at byte 12' in text and 'the body' not in text, f'a sentence names the file: {text}')
+        check(status == 400 and '&#39;&lt;i&gt;.shop.xhprof&#39; (xhprof): at byte 12' in text and 'the body' not in text, f'the message names the file: {text}')
 
 
 @test
-def runs_are_deleted_by_a_form_that_asks_once_more():
+def runs_are_deleted_by_a_form_after_confirmation():
     with Directory() as directory, Daemon(directory) as d:
         some_runs(d)
         token = form_token(d)
         status, _, text = delete(d, token, 'shop/a1', 'blog/b1', list='source=shop&sort=cpu')
-        check(status == 200 and 'Delete 2 runs?' in text and len(listed(d)) == 3, f'asked: {status}')
+        check(status == 200 and 'Delete 2 runs?' in text and len(listed(d)) == 3, f'a confirmation is requested: {status}')
         hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', text)
         body = urllib.parse.urlencode([(name, html.unescape(value)) for name, value in hidden]).encode()
         status, headers, _ = ask(d, '/runs/delete', 'POST', body)
         check(status == 303 and headers['Location'] == '/runs?source=shop&sort=cpu', f'{status} {headers["Location"]}')
-        check(listed(d) == ['shop/a2'], f'two are gone: {listed(d)}')
-        check(ask(d, '/runs/delete', 'POST', body)[0] == 303, 'what is gone stays gone')
+        check(listed(d) == ['shop/a2'], f'two runs are deleted: {listed(d)}')
+        check(ask(d, '/runs/delete', 'POST', body)[0] == 303, 'deleting again succeeds')
         for runs, status in (((), 400), (('../x',), 400), (('shop',), 400)):
             check(delete(d, token, *runs, confirmed=1)[0] == status, f'{runs}')
         status, headers, _ = delete(d, token, 'shop/none', confirmed=1, list='a\r\nX: y')
-        check(status == 303 and headers['Location'] == '/runs' and not headers['X'], 'a list that is none')
-        check(ask(d, '/runs/delete')[0] == 405 and listed(d) == ['shop/a2'], 'not by a link')
+        check(status == 303 and headers['Location'] == '/runs' and not headers['X'], 'an invalid list address is ignored')
+        check(ask(d, '/runs/delete')[0] == 405 and listed(d) == ['shop/a2'], 'GET does not delete')
 
 
 @test
-def no_form_changes_anything_without_the_token_of_this_start_and_the_role():
+def forms_require_the_csrf_token_of_the_running_daemon_and_the_write_role():
     with Directory() as directory:
         with open(f'{directory}/write', 'w') as f:
             f.write('0123456789abcdef-write')
@@ -242,18 +242,18 @@ def no_form_changes_anything_without_the_token_of_this_start_and_the_role():
                 check(delete(d, wrong, 'shop/a1', confirmed=1)[0] == 403, f'delete with {wrong!r}')
             status, _, _ = ask(d, '/runs/delete', 'POST', f'run=shop/a1&confirmed=1&form_token={token}'.encode(),
                                Origin='http://evil.example')
-            check(status == 403 and len(listed(d)) == 3, 'nor from a page elsewhere')
+            check(status == 403 and len(listed(d)) == 3, 'other origins are rejected')
         with Daemon(directory, '--token-file', f'{directory}/write', '--read-token-file', f'{directory}/read') as d:
-            check(not form_token(d, **read) and 'formaction' not in ask(d, '/runs', **read)[2], 'readers get no such form')
+            check(not form_token(d, **read) and 'formaction' not in ask(d, '/runs', **read)[2], 'readers see no form')
             mine = form_token(d, **write)
-            check(mine and mine != token, 'another start has another one')
+            check(mine and mine != token, 'each start has its own token')
             body = f'run=shop/a1&confirmed=1&form_token={mine}'.encode()
-            check(ask(d, '/runs/delete', 'POST', body, **read)[0] == 403, 'readers may not')
-            check(ask(d, '/runs/delete', 'POST', body)[0] in (401, 403), 'nor may nobody')
-            check(ask(d, '/runs/delete', 'POST', body.replace(mine.encode(), token.encode()), **write)[0] == 403, 'an old form')
-            check(ask(d, '/runs/delete', 'POST', body, **write)[0] == 303, 'writers may')
+            check(ask(d, '/runs/delete', 'POST', body, **read)[0] == 403, 'readers are rejected')
+            check(ask(d, '/runs/delete', 'POST', body)[0] in (401, 403), 'anonymous clients are rejected')
+            check(ask(d, '/runs/delete', 'POST', body.replace(mine.encode(), token.encode()), **write)[0] == 403, 'a token of an earlier start is rejected')
+            check(ask(d, '/runs/delete', 'POST', body, **write)[0] == 303, 'writers are accepted')
             runs = json.loads(ask(d, '/api/v1/runs', **read)[2])['runs']
-            check(len(runs) == 2, f'one is gone: {len(runs)}')
+            check(len(runs) == 2, f'one run is deleted: {len(runs)}')
 
 
 main()

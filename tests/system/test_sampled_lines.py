@@ -34,7 +34,7 @@ def by_function(profile):
 
 
 @test
-def what_strobe_run_writes_has_lines_with_their_shares():
+def profiles_of_strobe_run_attribute_shares_to_executed_lines():
     need_extension()
     with Directory() as d:
         script = write_script(d)
@@ -51,7 +51,7 @@ def what_strobe_run_writes_has_lines_with_their_shares():
 
 
 @test
-def functions_are_the_same_with_lines_and_without():
+def functions_have_the_same_values_with_and_without_lines():
     need_extension()
     with Directory() as d:
         script = write_script(d)
@@ -60,7 +60,7 @@ def functions_are_the_same_with_lines_and_without():
         check(len(stacks) == len(set(stacks)), f'each stack of functions once: {stacks}')
         with_lines = by_function(profile)
         strobe('convert', profile, '--no-lines', '-o', f'{d}/plain.strobe')
-        check(with_lines == by_function(f'{d}/plain.strobe'), 'the same numbers')
+        check(with_lines == by_function(f'{d}/plain.strobe'), 'the values are the same')
         plain = by_function(run(d, script, '-d', 'strobe.lines=0'))
         # Two runs: a function that hardly takes time is sampled in one of them by chance.
         share = {f: plain.get(f, 0) / plain[script] - with_lines.get(f, 0) / with_lines[script] for f in {*with_lines, *plain}}
@@ -80,11 +80,11 @@ def check_daemon(daemon, script, directory):
         check_report(f'{directory}/day.{suffix}', script)
     plain = json.loads(daemon.get(query + 'json'))
     pairs = list(zip(plain['nodes']['parent'], plain['nodes']['frame']))
-    check('line' not in plain['nodes'] and len(pairs) == len(set(pairs)), 'by function each is one node')
+    check('line' not in plain['nodes'] and len(pairs) == len(set(pairs)), 'each function is one node per path')
 
 
 @test
-def the_daemon_stores_the_lines_of_what_php_sends():
+def the_daemon_stores_executed_lines_sent_by_php():
     need_extension()
     with Directory() as d, Daemon(d) as daemon:
         script = write_script(d)
@@ -94,7 +94,7 @@ def the_daemon_stores_the_lines_of_what_php_sends():
 
 
 @test
-def a_relay_hands_lines_on():
+def a_relay_forwards_executed_lines():
     need_extension()
     with Directory() as d, RedisServer() as redis:
         script = write_script(d)

@@ -39,7 +39,7 @@ def phps_with(awk):
     if not shutil.which(awk):
         raise Skip(f'{awk} is not installed')
     expected = subprocess.run([f'{ROOT}/scripts/phps'], capture_output=True, text=True, check=True).stdout
-    check(expected, 'there is one')
+    check(expected, 'one is installed')
     with tempfile.TemporaryDirectory() as directory:
         r = subprocess.run([f'{ROOT}/scripts/phps'], capture_output=True, text=True, env=tools(directory, awk=shutil.which(awk)))
     check(r.returncode == 0 and not r.stderr and [line.split('\t')[0] for line in r.stdout.splitlines()] ==
@@ -47,22 +47,22 @@ def phps_with(awk):
 
 
 @test
-def phps_are_found_with_mawk():
+def php_installations_are_found_with_mawk():
     phps_with('mawk')
 
 
 @test
-def phps_are_found_with_gawk():
+def php_installations_are_found_with_gawk():
     phps_with('gawk')
 
 
 @test
-def phps_are_found_with_busybox():
+def php_installations_are_found_with_busybox():
     phps_with('busybox')
 
 
 @test
-def a_build_without_a_php_says_so_and_fails():
+def a_build_without_php_fails_with_a_message():
     with tempfile.TemporaryDirectory() as directory:
         env = tools(directory, without=['php'])
         env.pop('PHP_CONFIG', None)
@@ -71,13 +71,13 @@ def a_build_without_a_php_says_so_and_fails():
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
         check(r.returncode == 2 and 'php-dev' in r.stderr and 'PHP_CONFIG=none' in r.stderr, f'{r}')
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env={**env, 'PHP_CONFIG': 'none'}, timeout=300)
-        check(r.returncode == 0 and 'php' not in r.stderr, f'the binary alone is what was asked for: {r}')
+        check(r.returncode == 0 and 'php' not in r.stderr, f'the binary alone is built: {r}')
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env={**env, 'PHP_CONFIG': '/nonexistent'}, timeout=300)
         check(r.returncode == 2 and '/nonexistent' in r.stderr, f'{r}')
 
 
 @test
-def a_php_whose_extension_cannot_be_built_fails_the_build():
+def the_build_fails_if_the_extension_cannot_be_built_for_a_php():
     with tempfile.TemporaryDirectory() as directory:
         env = tools(directory, without=['php'])
         env.pop('PHP_CONFIG', None)
@@ -87,8 +87,8 @@ def a_php_whose_extension_cannot_be_built_fails_the_build():
             os.chmod(os.path.join(directory, name), 0o755)
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
         check(r.returncode == 2 and 'php-dev' in r.stderr, f'{r}')
-        check('7.4' in r.stderr and 'left out' in r.stderr, f'one that is too old is named: {r}')
-        check('`php` starts' not in r.stderr, f'there is no php: {r}')
+        check('7.4' in r.stderr and 'left out' in r.stderr, f'a PHP that is too old is named: {r}')
+        check('`php` starts' not in r.stderr, f'no `php` command is named: {r}')
         with open(os.path.join(directory, 'php'), 'w') as f:
             f.write('#!/bin/sh\necho 8.4\n')
         os.chmod(os.path.join(directory, 'php'), 0o755)
@@ -101,7 +101,7 @@ def everything_below(directory):
 
 
 @test
-def uninstall_removes_what_install_has_put_there_and_nothing_else():
+def uninstall_removes_the_installed_files_and_nothing_else():
     with tempfile.TemporaryDirectory() as d:
         env = {**os.environ, **options_of_the_tree(), 'DESTDIR': d}
         prefix = env['PREFIX'] or '/usr/local'
@@ -132,7 +132,7 @@ def uninstall_removes_what_install_has_put_there_and_nothing_else():
 
 
 @test
-def an_empty_destination_is_empty_again():
+def uninstall_removes_directories_left_empty():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
@@ -143,7 +143,7 @@ def an_empty_destination_is_empty_again():
 
 
 @test
-def zsh_reads_the_folder_of_its_completion():
+def zsh_completion_is_installed_in_a_directory_that_zsh_searches():
     if not shutil.which('zsh'):
         raise Skip('zsh is not installed')
     read = subprocess.run(['zsh', '-f', '-c', 'print -l $fpath'], capture_output=True, text=True, check=True).stdout.split('\n')
@@ -156,7 +156,7 @@ def zsh_reads_the_folder_of_its_completion():
 
 
 @test
-def uninstall_refuses_a_list_that_leads_elsewhere():
+def uninstall_rejects_a_file_list_with_paths_outside_the_prefix():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         os.makedirs(f'{d}/etc')
@@ -171,7 +171,7 @@ def uninstall_refuses_a_list_that_leads_elsewhere():
 
 
 @test
-def shellcheck_has_nothing_to_say():
+def shellcheck_reports_no_problems():
     if not shutil.which('shellcheck'):
         raise Skip('shellcheck is not installed')
     scripts = [f'{ROOT}/.ci/run', f'{ROOT}/web/build.sh']

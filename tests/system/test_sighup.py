@@ -13,7 +13,7 @@ from wire import connect, message
 
 
 @test
-def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
+def sighup_adds_and_removes_sources_and_sinks_without_loss():
     with Directory() as directory:
         config, first, second = f'{directory}/c.yaml', f'{directory}/first.log', f'{directory}/second.log'
         a, b = f'{directory}/a', f'{directory}/b'
@@ -32,11 +32,11 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
             write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{a}', f'sqlite:{b}'], 'label-values': 5})
             c.hup('reloaded the configuration')
             check(wait_for(lambda: sum('everything received from it is stored' in line for line in c.lines) == 2),
-                  f'sources leave when they are done: {c.lines}')
-            check(not os.path.exists(f'{directory}/s'), 'the socket is gone')
+                  f'sources are closed once drained: {c.lines}')
+            check(not os.path.exists(f'{directory}/s'), 'the socket is removed')
             write(second, ''.join(f'/srv/e{i}.php;main 1\n' for i in range(20)))
             check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [527, 20]),
-                  f'the new sink has what came since: {c.status()["sinks"]}')
+                  f'the new sink has later samples: {c.status()["sinks"]}')
             check(wait_for(lambda: c.status()['samples']['label_values_folded'] >= 15), 'the new cap of label values holds')
             for text, sentence in [('form: [x]', "c.yaml:1: unknown key 'form'; did you mean 'from'?"),
                                    ('from: [', 'was not applied'), ('to: [nonsense:x]', 'was not applied'),
@@ -46,18 +46,18 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
                                     'remove one of them')]:
                 write(config, text, 'w')
                 c.hup(sentence)
-                check([k['url'] for k in c.sums()['sinks']] == [f'sqlite:{a}', f'sqlite:{b}'], f'both are there after {text}')
+                check([k['url'] for k in c.sums()['sinks']] == [f'sqlite:{a}', f'sqlite:{b}'], f'both sinks exist after {text}')
             write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{b}'], 'token-file': token})
             c.hup('token-file changed; restart to apply')
-            check(wait_for(lambda: any(f'sqlite:{a} is closed' in line for line in c.lines)), 'a sink leaves when it is done')
+            check(wait_for(lambda: any(f'sqlite:{a} is closed' in line for line in c.lines)), 'a sink is closed once drained')
             write(second, 'main;z 1\n')
-            check(wait_for(lambda: c.sink(f'sqlite:{b}')['samples']['stored'] == 21), 'the other one goes on')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, a) == 527 and total(directory, b) == 21, 'nothing is lost or doubled')
+            check(wait_for(lambda: c.sink(f'sqlite:{b}')['samples']['stored'] == 21), 'the other sink continues')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, a) == 527 and total(directory, b) == 21, 'nothing is lost or duplicated')
 
 
 @test
-def from_a_relay_by_a_stream_to_a_center_that_lets_the_stream_go_and_takes_it_again():
+def a_stream_source_removed_and_added_again_by_sighup_loses_no_relayed_samples():
     with Directory() as edge, Directory() as center, RedisServer() as redis:
         url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{center}/c.yaml'
         without = {'from': [f'unix:{center}/s'], 'to': [f'sqlite:{center}/a']}
@@ -72,18 +72,18 @@ def from_a_relay_by_a_stream_to_a_center_that_lets_the_stream_go_and_takes_it_ag
                     s.send(message({('main', f'f{i}'): 2}))
                 return wait_for(lambda: c.sums()['samples']['stored'] == stored)
 
-            check(send_and_wait(20), f'what the relay sent is stored: {c.status()["samples"]}')
-            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
+            check(send_and_wait(20), f'samples of the relay are stored: {c.status()["samples"]}')
+            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'all are acknowledged')
             write_config(config, **without)
             c.hup('reloaded the configuration')
-            check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
+            check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the stream source is closed: {c.lines}')
             write_config(config, **with_stream)
             c.hup('reloaded the configuration')
-            check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
+            check(send_and_wait(40), f'samples of the added stream are stored: {c.status()["samples"]}')
             n = relay.sums()['sinks'][0]
-            check(n['up'] and n['counts']['relay_received_samples_total'] == 40, f'the relay has handed all over: {n}')
-            check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
-        check(total(center, f'{center}/a') == 40, 'nothing is lost or doubled')
+            check(n['up'] and n['counts']['relay_received_samples_total'] == 40, f'the relay has forwarded everything: {n}')
+            check(relay.stop() == 0 and c.stop() == 0, 'both exit with 0')
+        check(total(center, f'{center}/a') == 40, 'nothing is lost or duplicated')
 
 
 class Traffic:
@@ -130,7 +130,7 @@ class Traffic:
 
 
 @test
-def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double_nothing():
+def two_hundred_random_reloads_under_traffic_neither_lose_nor_duplicate_samples():
     chance = random.Random(17)
     with Directory() as directory, RedisServer() as redis:
         config, port, a = f'{directory}/c.yaml', free_port(), f'sqlite:{directory}/a'
@@ -163,15 +163,15 @@ def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double
                 check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration; sources: 4, sinks: 1' in c.lines[-1]),
                       f'{c.lines[-3:]}')
             sent = sum(traffic.sent.values())
-            check(all(traffic.sent.values()), f'every kind of source has taken something: {traffic.sent}')
+            check(all(traffic.sent.values()), f'every kind of source has received samples: {traffic.sent}')
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == sent), f'{traffic.sent}: {c.sums()["samples"]} {c.status()["sources"]}')
             # Removed sinks may still be flushing their queues.
             check(wait_for(lambda: c.sums()['samples']['stored'] == c.sums()['samples']['received'] == sent), f'{c.status()["samples"]}')
             applied = sum('reloaded the configuration' in line for line in c.lines)
             check(applied > 100, f'{applied} were valid')
-            check(not any('was not added' in line for line in c.lines), 'each source that had to wait was opened')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, f'{directory}/a') == sent, 'nothing is lost or doubled')
+            check(not any('was not added' in line for line in c.lines), 'each waiting source was opened')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, f'{directory}/a') == sent, 'nothing is lost or duplicated')
 
 
 main()

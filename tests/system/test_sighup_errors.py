@@ -10,7 +10,7 @@ from strobe_test import STROBE, Directory, check, main, test, wait_for
 
 
 @test
-def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
+def sighup_reports_changes_of_sources_and_sinks_that_require_a_restart():
     with Directory() as directory:
         config, relay = f'{directory}/c.yaml', 'redis://u:geheim@127.0.0.1:1/?stream=x'
         resp, store, logs = f'resp://127.0.0.1:{free_port()}', f'sqlite:{directory}/a', f'logs:{directory}/logs'
@@ -36,7 +36,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                 write_config(config, **{**given, **other})
                 c.hup(sentence)
                 check(c.lines[-1].startswith('strobe: the new configuration is invalid and was not applied: ') and
-                      ('restart' in c.lines[-1] or 'remove' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
+                      ('restart' in c.lines[-1] or 'remove' in c.lines[-1]), f'the message names a remedy: {c.lines[-1]}')
             check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
             # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
@@ -47,7 +47,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             check(not any('is closed' in line for line in c.lines), f'nothing was closed: {c.lines}')
             write_config(config, **{**given, 'to': [store]})
             c.hup(f'{logs} is closed')
-            check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay goes: {c.lines}')
+            check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay is closed: {c.lines}')
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
             c.hup('reloaded the configuration; sources: 3, sinks: 2')
             write_config(config, **given, quiet=True)
@@ -57,10 +57,10 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             c.hup('allow-host changed')
             write_config(config, **{**given, 'to': [store], 'allow-host': ['c.example']}, quiet=True)
             c.hup('allow-host changed')
-            check(all('allow-host changed' in line for line in c.lines[before:]), f'quiet holds without a restart: {c.lines[before:]}')
+            check(all('allow-host changed' in line for line in c.lines[before:]), f'quiet takes effect without a restart: {c.lines[before:]}')
             write_config(config, **{**given, 'to': [store]}, quiet=False)
             c.hup('reloaded the configuration')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
     with Directory() as directory:
         done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
                                '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=60)
@@ -68,7 +68,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
 
 
 @test
-def hup_refuses_what_the_next_start_would_refuse():
+def sighup_rejects_any_configuration_that_a_start_would_reject():
     with Directory() as directory:
         config, given = f'{directory}/c.yaml', {'from': [f'unix:{directory}/s'], 'to': [f'logs:{directory}/logs'], 'listen': '127.0.0.1:0',
                                                 'store': f'sqlite:{directory}/a'}
@@ -110,11 +110,11 @@ def hup_refuses_what_the_next_start_would_refuse():
                           {'arclamp-metrics': f'{directory}/logs'}, {'probe-listen': '127.0.0.1:1'}]:
                 write_config(config, **{**given, **other})
                 d.hup('reloaded the configuration; sources: 1, sinks: 2')
-            check(d.stop() == 0, 'it ends with 0')
+            check(d.stop() == 0, 'exits with 0')
 
 
 @test
-def an_address_that_another_program_has_is_refused_by_sighup():
+def sighup_rejects_an_address_in_use_by_another_program():
     with Directory() as directory, socket.create_server(('127.0.0.1', 0)) as other:
         config, taken = f'{directory}/c.yaml', f'127.0.0.1:{other.getsockname()[1]}'
         given = {'from': [f'unix:{directory}/s'], 'store': f'sqlite:{directory}/a', 'listen': '127.0.0.1:0'}
@@ -131,11 +131,11 @@ def an_address_that_another_program_has_is_refused_by_sighup():
             other.close()
             write_config(config, **{**given, 'listen': taken})
             d.hup('listen changed; restart to apply')
-            check(d.stop() == 0, 'it ends with 0')
+            check(d.stop() == 0, 'exits with 0')
 
 
 @test
-def an_error_about_an_item_of_a_list_has_its_line():
+def an_error_about_a_list_item_names_its_line():
     with Directory() as directory:
         config, given = f'{directory}/c.yaml', f'from: [unix:{directory}/s]\nstore: sqlite:{directory}/a\nlisten: 127.0.0.1:0\n'
         write(config, given, 'w')
@@ -144,12 +144,12 @@ def an_error_about_an_item_of_a_list_has_its_line():
                                         ('label-from', 'pod=env:POD_NAME', 'nonsense')):
                 write(config, f'{given}{option}:\n  - {good}\n  - {wrong}\n', 'w')
                 d.hup(f"was not applied: {config}:6: ")
-                check(f"'{option}" in d.lines[-1], f'and its option: {d.lines[-1]}')
-            check(d.stop() == 0, 'it ends with 0')
+                check(f"'{option}" in d.lines[-1], f'the error names the option: {d.lines[-1]}')
+            check(d.stop() == 0, 'exits with 0')
 
 
 @test
-def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing():
+def an_error_about_a_source_or_sink_names_file_line_and_url_and_changes_nothing():
     with Directory() as directory:
         config, socket, store = f'{directory}/c.yaml', f'unix:{directory}/s', f'sqlite:{directory}/a'
         secret = f'{directory}/secret'
@@ -206,15 +206,15 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
             c.hup('there are more than 8 sinks; remove some')
             write(config, json.dumps({'from': [], 'to': [store]}), 'w')
             c.hup('reloaded the configuration; sources: 0, sinks: 1')
-            check(wait_for(lambda: not os.path.exists(f'{directory}/s')), 'an empty list is no source')
-            check(c.stop() == 0, 'it ends with 0')
+            check(wait_for(lambda: not os.path.exists(f'{directory}/s')), 'the socket is removed with the last source')
+            check(c.stop() == 0, 'exits with 0')
         for key, url, sentence in wrong:
             configure(key, url)
             done = start()
             check(done.returncode == 2 and f'{config}:{number[key]}: ' in done.stderr and sentence in done.stderr and
                   'geheim' not in done.stderr, f'{url} at the start: {done.stderr}')
         write(config, json.dumps({'from': [socket], 'to': [f'{directory}/{i}' for i in range(9)]}), 'w')
-        check('there are more than 8 sinks; remove some' in start().stderr, 'a start says the same')
+        check('there are more than 8 sinks; remove some' in start().stderr, 'a start reports the same error')
         write(config, json.dumps({'from': [], 'to': [store]}), 'w')
         check("c.yaml:1: 'from' is empty, and with --listen none nothing can be pushed; add a source" in start().stderr, 'without pushes')
         with Collector(directory, '-c', config) as c:

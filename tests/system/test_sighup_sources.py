@@ -13,7 +13,7 @@ from wire import connect, message
 
 
 @test
-def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
+def changing_parameters_of_a_stream_or_file_by_sighup_reads_nothing_twice():
     with Directory() as directory, RedisServer() as redis:
         config, log, sent, over = f'{directory}/c.yaml', f'{directory}/x.log', [0, 0], threading.Event()
 
@@ -38,19 +38,19 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
                 configure(n)
                 c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
-                  f'both are read with the last parameters: {c.lines}')
+                  f'both sources use the latest parameters: {c.lines}')
             time.sleep(0.3)
             over.set()
             sender.join()
             check(wait_for(lambda: c.sink(f'sqlite:{directory}/a')['samples']['stored'] == sum(sent)),
                   f'{sent} were sent: {c.status()["sinks"]}')
             time.sleep(1.2)
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, f'{directory}/a') == sum(sent), 'each counts once')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, f'{directory}/a') == sum(sent), 'each is counted once')
 
 
 @test
-def a_file_that_was_renamed_is_the_same_source_after_sighup():
+def a_renamed_file_remains_the_same_source_after_sighup():
     for wait, moved in ((0, 'php.log'), (1, 'php.log'), (1, 'sub/php.log')):
         with Directory() as directory:
             config, old, new = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/{moved}'
@@ -67,12 +67,12 @@ def a_file_that_was_renamed_is_the_same_source_after_sighup():
                 write(new, 'main;a 1\n' * 5)
                 check(wait_for(lambda: c.sums()['samples']['stored'] >= 112), f'the lines written since: {c.sums()} {c.lines}')
                 time.sleep(1)
-                check(c.sums()['samples']['stored'] == 112, f'each once: {c.sums()} {c.lines}')
-                check(c.stop() == 0, 'it ends with 0')
+                check(c.sums()['samples']['stored'] == 112, f'each is counted once: {c.sums()} {c.lines}')
+                check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
+def a_file_under_another_path_is_the_same_source_after_sighup_restart_and_rotation():
     with Directory() as directory:
         config, log = f'{directory}/c.yaml', f'{directory}/x.log'
         os.symlink(directory, f'{directory}/link')
@@ -98,14 +98,14 @@ def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_thro
             sent += n
 
         def is_read(c, already=0):
-            check(wait_for(lambda: c.sums()['samples']['stored'] == sent - already), f'each line counts once: {sent} {c.sums()} {c.lines}')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == sent - already), f'each line is counted once: {sent} {c.sums()} {c.lines}')
             time.sleep(0.5)
-            check(c.sums()['samples']['stored'] == sent - already, f'and no more come: {sent} {c.sums()} {c.lines}')
+            check(c.sums()['samples']['stored'] == sent - already, f'no more lines are read: {sent} {c.sums()} {c.lines}')
 
-        check('is already read' in start(file, paths[0]), 'twice in one list it is refused')
-        check(one_file in start(file, linked), 'through a link as well, before the file is there')
+        check('is already read' in start(file, paths[0]), 'a duplicate in one list is rejected')
+        check(one_file in start(file, linked), 'rejected through a link before the file exists')
         send(100)
-        check(one_file in start(file, linked), 'and once it is')
+        check(one_file in start(file, linked), 'rejected through a link once the file exists')
         os.link(log, f'{directory}/hard')
         configure(file)
         with Collector(directory, '-c', config) as c:
@@ -126,7 +126,7 @@ def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_thro
             is_read(c)
             configure(file, linked)
             c.hup(f'was not applied: {config}:1: {one_file}')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         for other in paths:
             before = sent
             send(5)
@@ -135,7 +135,7 @@ def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_thro
                 is_read(c, before)
                 send(5)
                 is_read(c, before)
-                check(c.stop() == 0, 'it ends with 0')
+                check(c.stop() == 0, 'exits with 0')
         before = sent
         send(20)
         os.rename(log, f'{log}.1')
@@ -150,13 +150,13 @@ def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_thro
             c.hup('reloaded the configuration')
             send(5)
             is_read(c, before)
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         stored = total(directory, f'{directory}/a')
-        check(stored == sent, f'nothing is lost or doubled: {stored} of {sent}')
+        check(stored == sent, f'nothing is lost or duplicated: {stored} of {sent}')
 
 
 @test
-def a_socket_in_another_spelling_is_the_same_source():
+def a_socket_path_spelled_differently_is_the_same_source():
     with Directory() as directory:
         config = f'{directory}/c.yaml'
         os.symlink(directory, f'{directory}/link')
@@ -179,13 +179,13 @@ def a_socket_in_another_spelling_is_the_same_source():
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
             c.hup(f'was not applied: {config}:1: {paths[2]} and unix:{paths[0]} ({config}:1) are the same source')
-            check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
+            check(os.stat(paths[0]).st_ino == inode, 'the socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
+def sighup_rejects_parameters_of_a_socket_instead_of_taking_them_as_part_of_its_path():
     with Directory() as directory:
         config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
         write_config(config, **sinks, **{'from': [f'{directory}/s?label.dc=x']})       # a bare path is what it says
@@ -195,11 +195,11 @@ def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
                 c.hup(f"was not applied: {config}:1: '{url}': a socket takes no parameters")
             check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
                   f'{os.listdir(directory)}')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
+def the_collector_exits_if_sighup_removes_the_last_source_after_stdin_reached_eof():
     for text, stored in [('main;a 4\n', 7), ('', 3)]:
         with Directory() as directory:
             config, a, unix = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'unix:{directory}/s'
@@ -210,16 +210,16 @@ def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
                 c.start()
             check(wait_for(lambda: c.status()['sources'][0]['state'] == 'ended'), 'standard input has ended')
             connect(f'{directory}/s').send(message({('main',): 3}))
-            check(wait_for(lambda: c.sums()['samples']['received'] == stored), 'it goes on for the other source')
+            check(wait_for(lambda: c.sums()['samples']['received'] == stored), 'the collector continues with the other source')
             write_config(config, **{'from': ['-'], 'to': [a]})
             c.hup('stdin reached EOF and no other source is configured; exiting')
-            check(wait_for(lambda: c.process.poll() is not None), 'it ends by itself')
-            check(c.stop() == 0 and f' with {stored} samples: {stored} stored' in c.lines[-1], f'and says what came: {c.lines}')
+            check(wait_for(lambda: c.process.poll() is not None), 'the collector exits by itself')
+            check(c.stop() == 0 and f' with {stored} samples: {stored} stored' in c.lines[-1], f'the counts are logged: {c.lines}')
             check(total(directory, f'{directory}/a') == stored, 'all is stored')
 
 
 @test
-def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
+def the_collector_exits_after_stdin_reached_eof_if_the_new_source_cannot_be_opened():
     with Directory() as directory:
         config, a, log = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'{directory}/x.log'
         write_config(config, **{'from': ['-', f'file:{log}'], 'to': [a]})
@@ -231,19 +231,19 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
         lock = sqlite3.connect(f'{directory}/a/{day}', isolation_level=None)
         lock.execute('BEGIN IMMEDIATE')               # data read from the file cannot be stored meanwhile
         write(log, 'main;a 2\n')
-        check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
+        check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'a batch is in flight')
         write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
         c.hup('reloaded the configuration; sources: 2, sinks: 1')
         os.unlink(log)
         os.mkdir(log)
         lock.close()
-        check(wait_for(lambda: c.process.poll() is not None), f'it ends by itself: {c.lines}')
-        check(any('a source of the new configuration was not added' in line for line in c.lines), f'and says why: {c.lines}')
-        check(c.stop() == 0, 'with 0')
+        check(wait_for(lambda: c.process.poll() is not None), f'the collector exits by itself: {c.lines}')
+        check(any('a source of the new configuration was not added' in line for line in c.lines), f'the reason is logged: {c.lines}')
+        check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
+def duplicate_sources_of_a_file_stream_or_channel_are_rejected_by_sighup_and_at_startup():
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
         other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
@@ -267,42 +267,42 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
-                check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
+                check(done.returncode == 2 and sentence in done.stderr, f'a start reports the same error: {done.stderr}')
             configure(file, local)
             c.hup('reloaded the configuration; sources: 2, sinks: 1')
-            check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'by its other name: {c.lines}')
-            check(sum('added source' in line for line in c.lines) == 1, f'after the other is closed: {c.lines}')
+            check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'added under its other name: {c.lines}')
+            check(sum('added source' in line for line in c.lines) == 1, f'added after the other is closed: {c.lines}')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
             c.hup('reloaded the configuration; sources: 3, sinks: 1')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
             c.hup('reloaded the configuration; sources: 3, sinks: 1')
             check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
-            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
-            check(c.stop() == 0, 'it ends with 0')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one source is read')
+            check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_reads_them_again():
+def a_listener_in_place_of_redis_uses_the_channels_of_the_yaml_and_sighup_reloads_them():
     with Directory() as directory:
         port = free_port()
         config = arclamp_config(directory, port)
         with Collector(directory, '--arclamp', config, '--from', f'resp://127.0.0.1:{port}?idle=60') as c:
             client = Client(port)
-            check(client.command('PUBLISH', 'excimer', 'index.php;main 1') == 1, 'what redis_channel names is taken')
-            check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
+            check(client.command('PUBLISH', 'excimer', 'index.php;main 1') == 1, 'the channels of redis_channel are accepted')
+            check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'other channels are not accepted')
             text = open(config).read()
             write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
             c.hup('reloaded the configuration; sources: 1, sinks: 1')
             client = Client(port)
             check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
             check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
-                  f'what was taken is logged: {logged(directory)}')
-            check(c.stop() == 0, 'it ends with 0')
+                  f'accepted lines are logged: {logged(directory)}')
+            check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def sighup_takes_an_address_over_only_from_a_listener_that_goes():
+def sighup_takes_over_an_address_only_from_a_listener_that_is_removed():
     with Directory() as directory:
         config, port = f'{directory}/c.yaml', free_port()
         unix, resp, other = f'unix:{directory}/s', f'resp://127.0.0.1:{port}', f'resp://localhost:{port}'
@@ -324,19 +324,19 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                     ([unix, f'{resp}?channel=x', f'resp://127.0.0.1:{page}'], 'Address already in use')]:
                 write_config(config, **store, **{'from': sources})
                 c.hup(sentence)
-                check('was not applied' in c.lines[-1], f'and nothing has changed: {c.lines[-1]}')
+                check('was not applied' in c.lines[-1], f'the configuration is not applied: {c.lines[-1]}')
                 check([s['url'] for s in c.status()['sources']] == [unix, resp], f'{c.status()["sources"]}')
-                check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
-            check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
+                check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old source still works')
+            check(c.status()['samples']['received'] == 5, 'each line is read by one source and counted once')
             write_config(config, **store, **{'from': [unix, other]})
             c.hup('reloaded the configuration; sources: 2, sinks: 1')
-            check(one_line_is_taken(6), 'another spelling alone takes the address over')
+            check(one_line_is_taken(6), 'another spelling of the same address takes over')
             check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
+def changing_the_group_of_a_running_stream_is_rejected_and_the_source_continues():
     with Directory() as directory, RedisServer() as redis:
         config, sent = f'{directory}/c.yaml', 0
         old, new, other = (redis.url(f'?stream=s{more}') for more in ('&group=old', '&group=new&label.n=1', '&label.n=1'))
@@ -366,9 +366,9 @@ def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
             check(sorted(g[b'name'] for g in groups) == [b'old', b'slow'], f'no other group was created: {groups}')
             configure(f'{old}&label.n=2')
             c.hup('reloaded the configuration')
-            check(wait_for(lambda: any(f'added source {old}&label.n=2' in line for line in c.lines)), f'other parameters can: {c.lines}')
+            check(wait_for(lambda: any(f'added source {old}&label.n=2' in line for line in c.lines)), f'other parameters are applied: {c.lines}')
             is_read(c, 5)
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         # As docs/pipeline.md renames a group.
         groups = [dict(zip(g[::2], g[1::2])) for g in client.command('XINFO', 'GROUPS', 's')]
         group = next(g for g in groups if g[b'name'] == b'old')
@@ -381,13 +381,13 @@ def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
             is_read(c, 7)
             time.sleep(0.5)
             is_read(c, 1)
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         client.close()
-        check(total(directory, f'{directory}/a') == before + 8, 'nothing is lost or doubled')
+        check(total(directory, f'{directory}/a') == before + 8, 'nothing is lost or duplicated')
 
 
 @test
-def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it():
+def an_unreadable_path_is_reported_with_the_source_that_it_replaces():
     with Directory() as directory:
         config, log, sent = f'{directory}/c.yaml', f'{directory}/app.log', 0
         os.mkdir(f'{directory}/runs')
@@ -419,13 +419,13 @@ def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it()
             configure(right, f'file:{directory}/more.log', runs)
             c.process.send_signal(signal.SIGHUP)
             check(wait_for(lambda: len(c.status()['sources']) == 4), f'{c.status()["sources"]}')
-            check(not any('replaces' in line for line in c.lines[before:]), f'one more source takes none away: {c.lines[before:]}')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, f'{directory}/a') == sent, 'the file went on where it was')
+            check(not any('replaces' in line for line in c.lines[before:]), f'an added source replaces none: {c.lines[before:]}')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, f'{directory}/a') == sent, 'the file continued at its offset')
 
 
 @test
-def a_rotated_file_that_is_configured_by_its_new_name_goes_on_where_it_was():
+def a_rotated_file_configured_by_its_new_name_continues_at_its_offset():
     for wait in (1, 12):                                  # while both files are followed, and after the old one was quiet for 10 s
         with Directory() as directory:
             config, old, new, sent = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/php.log', 0
@@ -451,10 +451,10 @@ def a_rotated_file_that_is_configured_by_its_new_name_goes_on_where_it_was():
                     check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [f'file:{path}']), f'{c.status()["sources"]}')
                     is_read(c, path, 5)
                 time.sleep(0.5)
-                check(c.sums()['samples']['stored'] == sent, f'each line counts once: {sent} {c.sums()["samples"]} {c.lines}')
+                check(c.sums()['samples']['stored'] == sent, f'each line is counted once: {sent} {c.sums()["samples"]} {c.lines}')
                 check(not any('named' in line for line in c.lines), f'no file is missing: {c.lines}')
-                check(c.stop() == 0, 'it ends with 0')
-            check(total(directory, f'{directory}/a') == sent, 'nothing is lost or doubled')
+                check(c.stop() == 0, 'exits with 0')
+            check(total(directory, f'{directory}/a') == sent, 'nothing is lost or duplicated')
 
 
 main()

@@ -60,7 +60,7 @@ def write(path, text):
 
 
 @test
-def lines_of_sampled_traffic_stand_beside_the_source():
+def executed_lines_of_sampled_traffic_are_shown_beside_the_source():
     need_extension()
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         script = write_script(d)
@@ -85,19 +85,19 @@ def lines_of_sampled_traffic_stand_beside_the_source():
         check(took(answer) == annotated(f'{d}/day.strobe', 'Digest::both'), f'{took(answer)}')
         whole_file = ask(daemon, function=script, by='file', **fixed)
         check(took(whole_file) == annotated(f'{d}/day.strobe', script), f'{took(whole_file)}')
-        check(len(whole_file['lines']) == len(text), 'all of its lines')
+        check(len(whole_file['lines']) == len(text), 'the whole file is shown')
         # Functions are what they are without lines.
         plain = json.loads(daemon.get(address('/api/v1/function', function='Digest::both', **fixed)))
         check(plain['function']['total'][0] == answer['total'][0], f'{plain["function"]} {answer["total"]}')
         page = daemon.get(address('/', function='Digest::both', **fixed))
         check('<tr id="L9" class="hot">' in page and 'href="#L9"' in page and '<code>&#9;&#9;&#9;$s = md5($this-&gt;data . ' in page, page)
-        check('id="source"' not in daemon.get(address('/', function='Digest::both', lines=0, **fixed)), 'lines=0 leaves it out')
+        check('id="source"' not in daemon.get(address('/', function='Digest::both', lines=0, **fixed)), 'lines=0 omits the source')
         rows = json.loads(daemon.get(address('/api/v1/table', by='line', **fixed)))
         check(f'{script}:9' in rows['name'] and f'{script}:8' in rows['name'], f'by executed line: {rows["name"]}')
 
 
 @test
-def runs_averages_and_comparisons_have_it_too():
+def runs_averages_and_comparisons_show_the_source():
     need_extension()
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         script = write_script(d)
@@ -157,7 +157,7 @@ file_put_contents($out, bytes(1, number(1, 1) . number(2, 2)) . bytes(2, bytes(1
 
 
 @test
-def nothing_outside_of_the_directories_is_shown():
+def files_outside_the_source_directories_are_not_shown():
     with Directory() as d, Daemon(d, '--source-dir', f'{d}/app') as daemon:
         write(f'{d}/secret.php', '<?php // the secret')
         write(f'{d}/app/ok.php', '<?php // shown')
@@ -175,7 +175,7 @@ def nothing_outside_of_the_directories_is_shown():
             check(all(line['text'] is None for line in answer['lines']), f'{path}: {answer}')
             check('secret' not in daemon.get(f'/runs/forged/{i}?function=work').replace('secret.php', ''), path)
         add(d, 'forged', 'ok', speedscope(f'{d}/ok.speedscope.json', [('work', f'{d}/app/ok.php', 1)]))
-        check(ask(daemon, run='forged/ok', function='work')['lines'][0]['text'] == '<?php // shown', 'the one that may be shown')
+        check(ask(daemon, run='forged/ok', function='work')['lines'][0]['text'] == '<?php // shown', 'the permitted file is shown')
         # A file that the profile does not have is none that can be asked for, whatever the address says.
         for parameters in ({'function': f'{d}/app/ok.php'}, {'by': 'file'}, {'function': 'work', 'file': f'{d}/app/ok.php', 'by': 'file'},
                            {'function': f'{d}/app/.env', 'by': 'file'}, {'function': f'{d}/secret.php:1', 'by': 'line'}):
@@ -185,7 +185,7 @@ def nothing_outside_of_the_directories_is_shown():
 
 
 @test
-def what_is_missing_or_has_changed_says_how_to_mend_it():
+def missing_or_modified_source_is_reported_with_a_remedy():
     with Directory() as d, Daemon(d, '--source-dir', f'{d}/app', '--source-dir', f'/srv/release={d}/checkout') as daemon:
         profile = lambda name, path, line: add(d, 'shop', name, speedscope(f'{d}/{name}.speedscope.json', [('work', path, line)]))
         write(f'{d}/app/short.php', '<?php\nwork();\n')
@@ -203,7 +203,7 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
         check(f'--source-dir {d}/app=' in gone['why'] and gone['lines'][0]['self'] == [7], f'{gone}')
         elsewhere = ask(daemon, run='shop/elsewhere', function='work')
         check('--source-dir /opt/site/src' in elsewhere['why'], f'{elsewhere}')
-        check(ask(daemon, run='shop/mapped', function='work')['lines'][0]['text'] == '<?php // the checkout', 'a directory in place of another')
+        check(ask(daemon, run='shop/mapped', function='work')['lines'][0]['text'] == '<?php // the checkout', 'a mapped directory is used')
         none = ask(daemon, run='shop/none', function='work')
         check(none['file'] is None and none['lines'][0]['text'] is None and 'no file is known' in none['why'], f'{none}')
         add(d, 'shop', 'some', speedscope(f'{d}/some.speedscope.json', [('main', f'{d}/app/short.php', 0), ('work', f'{d}/app/short.php', 2), ('strlen', '', 0)]))
@@ -226,7 +226,7 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
 
 
 @test
-def hostile_names_and_source_are_text():
+def hostile_names_and_source_are_escaped():
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
         name = '"><script>alert(1)</script>'
         path = write(f'{d}/<img src=x onerror=alert(1)>/\'".php', '<?php </code><script>alert(1)</script>\r\n\x1b[31m\u202e\xff\tend\n')
@@ -239,13 +239,13 @@ def hostile_names_and_source_are_text():
 
 
 @test
-def directories_come_from_the_configuration_file_and_must_be_absolute():
+def source_directories_are_read_from_the_configuration_file_and_must_be_absolute():
     with Directory() as d:
         write(f'{d}/app/a.php', '<?php // shown')
         write(f'{d}/strobe.yaml', f'source-dir:\n  - {d}/app\n')
         with Daemon(d, '-c', f'{d}/strobe.yaml') as daemon:
             add(d, 'shop', 'a', speedscope(f'{d}/a.speedscope.json', [('work', f'{d}/app/a.php', 1)]))
-            check(ask(daemon, run='shop/a', function='work')['lines'][0]['text'] == '<?php // shown', 'from the file')
+            check(ask(daemon, run='shop/a', function='work')['lines'][0]['text'] == '<?php // shown', 'read from the configuration file')
             write(f'{d}/strobe.yaml', f'source-dir:\n  - {d}\n')
             daemon.process.send_signal(1)
             wait_for(lambda: any('source-dir' in line and 'restart' in line for line in daemon.lines))
@@ -255,7 +255,7 @@ def directories_come_from_the_configuration_file_and_must_be_absolute():
 
 
 @test
-def a_directory_that_does_not_exist_is_logged_at_the_start():
+def a_missing_source_directory_is_logged_at_startup():
     with Directory() as d, Daemon(d, '--source-dir', d, '--source-dir', f'/srv/app={d}/checkout') as daemon:
         said = [line for line in daemon.lines if 'source-dir' in line]
         check(len(said) == 1 and f"the directory of source-dir '/srv/app={d}/checkout' does not exist" in said[0], said)

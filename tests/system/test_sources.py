@@ -25,7 +25,7 @@ def tells_birth(directory):
 
 
 @test
-def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
+def a_file_is_followed_through_rotation_and_sigkill_without_loss_or_duplication():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ['--from', f'file:{log}?channel=excimer&label.host=web1', '--to', f'sqlite:{store}']
@@ -50,15 +50,15 @@ def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
             c.process.wait()
             c.start()
         f.close()
-        check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
-        check(wait_for(lambda: c.sums()['samples']['queued'] == 0), 'it comes to rest')
+        check(wait_for(lambda: total_so_far(store) >= written), f'all entries are read: {total_so_far(store)} of {written}')
+        check(wait_for(lambda: c.sums()['samples']['queued'] == 0), 'the queue is empty')
         time.sleep(1)                                          # for what would come twice
-        check(c.stop() == 0, 'it ends with 0')
+        check(c.stop() == 0, 'exits with 0')
         check(total(directory, store) == written, f'{total(directory, store)} of {written} lines after {kills} kills')
 
 
 @test
-def late_and_early_messages_go_to_their_own_time_within_bounds_whatever_the_clock_of_the_machine_shows():
+def late_and_early_messages_are_stored_at_their_own_time_within_bounds():
     with Directory() as directory:
         now = time.time_ns()
         # The local date is another one than in UTC for a part of the day, and summer time begins or ends somewhere.
@@ -70,7 +70,7 @@ def late_and_early_messages_go_to_their_own_time_within_bounds_whatever_the_cloc
             s.send(message({('ancient',): 4}, end=now - 30 * hour))
             s.send(message({('future',): 8}, end=now + hour))
             check(wait_for(lambda: d.status()['samples']['stored'] == 15), 'all four are stored')
-            check(d.status()['samples']['times_corrected'] == 2, 'two are counted as far off')
+            check(d.status()['samples']['times_corrected'] == 2, 'two corrected times are counted')
 
             def between(first, last):
                 seconds = now / 1e9
@@ -78,8 +78,8 @@ def late_and_early_messages_go_to_their_own_time_within_bounds_whatever_the_cloc
                                                           f'&to={seconds + last:.0f}'), re.M))
 
             check(between(-3 * 3600 - 60, -3 * 3600 + 60) == ['late'], f'late: {between(-3 * 3600 - 60, -3 * 3600 + 60)}')
-            check(between(-60, 20) == ['ancient', 'future'], f'the time of arrival for those far off: {between(-60, 20)}')
-            check('early' in between(-60, 60), 'a little early is fine')
+            check(between(-60, 20) == ['ancient', 'future'], f'messages out of bounds get the time of arrival: {between(-60, 20)}')
+            check('early' in between(-60, 60), 'slightly early messages keep their time')
             days = {time.strftime('%Y-%m-%d', time.gmtime(now / 1e9 + n)) + '.db' for n in [60, 0, -3 * 3600]}
             found = {name for name in os.listdir(f'{directory}/state') if name.endswith('.db') and name[0] == '2'}
             check(found <= days, f'days are those of UTC: {found}')
@@ -101,7 +101,7 @@ for ($i = 0; $i < 5; $i++) {
 
 
 @test
-def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
+def an_arc_lamp_host_migrates_with_its_client_and_yaml_and_without_redis():
     if b'redis' not in subprocess.run(['php', '-m'], capture_output=True).stdout:
         raise Skip('PHP has no redis extension')
     with Directory() as directory:
@@ -118,10 +118,10 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
             port = redis.port
             config = arclamp_config(directory, port)
             with Collector(directory, '--arclamp', config) as c:
-                check(wait_for(lambda: c.sums()['sources'][0]['up']), f'it listens to the Redis of the file: {c.lines}')
+                check(wait_for(lambda: c.sums()['sources'][0]['up']), f'the collector reads from the Redis in the file: {c.lines}')
                 run_site()
                 wait_for_lines(10)
-                check(c.stop() == 0, 'it ends with 0')
+                check(c.stop() == 0, 'exits with 0')
         before = logged(directory)
         index = f'{directory}/index.php;Shop::run;Cart::total 1\n'.encode() * 5
         cron = b'/srv/blog/wp-cron.php;do_tasks;class@anonymous\0/srv/blog/x.php:3$0::__invoke 1\n' * 5
@@ -129,7 +129,7 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
               or sorted(before) == ['daily all', 'daily wp-cron', 'hourly all', 'hourly index', 'hourly wp-cron'],
               f'the tree is that of Arc Lamp: {sorted(before)}')
         check(before['hourly index'] == index and before['hourly wp-cron'] == cron, f'lines are verbatim: {before}')
-        check(before['daily all'].count(b'\n') == 5, 'sample_pop is heeded')
+        check(before['daily all'].count(b'\n') == 5, 'sample_pop is applied')
         # The same client, the same file, no Redis; and a store, for any range at any time.
         options = ['-c', config, '--from', f'resp://127.0.0.1:{port}', '--listen', '127.0.0.1:0']
         d = Daemon(directory, environment={'STROBE_SOCKET': f'{directory}/none'})
@@ -137,16 +137,16 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
         with d:
             run_site()
             wait_for_lines(20)
-            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'it is stored: {d.status()["samples"]}')
+            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'all is stored: {d.status()["samples"]}')
             folded = d.get('/api/v1/profile?format=folded&from=-15m&entry=index')
             check(f'{directory}/index.php;Shop::run;Cart::total 5' in folded, f'a range of the store: {folded}')
-            check(d.stop() == 0, 'it ends with 0')
+            check(d.stop() == 0, 'exits with 0')
         after = logged(directory)
-        check(after['hourly index'] == index * 2 and after['hourly wp-cron'] == cron * 2, 'the same files go on')
+        check(after['hourly index'] == index * 2 and after['hourly wp-cron'] == cron * 2, 'the same files are continued')
 
 
 @test
-def a_redis_at_a_unix_socket_is_a_source_and_a_sink_and_the_yaml_may_name_it():
+def a_redis_at_a_unix_socket_works_as_source_as_sink_and_in_the_yaml():
     with Directory() as directory, Directory() as center:
         path, config = f'{directory}/redis.sock', f'{directory}/arclamp-log.yaml'
         write(config, f"""
@@ -163,9 +163,9 @@ logs: [{{period: hourly, format: '%Y-%m-%d_%H', retain: 24}}]
             redis.command('PUBLISH', 'excimer', 'index.php;main 1')
             redis.command('PUBLISH', 'excimer-wall', 'index.php;main 2')
             check(wait_for(lambda: logged(directory).get('hourly index', b'').count(b'\n') == 2), f'{logged(directory)}')
-            check(edge.stop() == 0, 'the relay sends what it has and ends with 0')
-            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), f'it is in the stream: {c.status()}')
-            check(c.stop() == 0, 'it ends with 0')
+            check(edge.stop() == 0, 'the relay forwards its queue and exits with 0')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), f'the entry is in the stream: {c.status()}')
+            check(c.stop() == 0, 'exits with 0')
             check(not any('geheim' in line for line in edge.lines + c.lines), 'no password is shown')
 
 
@@ -203,7 +203,7 @@ class PassedSocket:
 
 
 @test
-def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
+def a_systemd_socket_is_used_and_queues_clients_until_the_collector_runs():
     with Directory() as directory, PassedSocket() as passed:
         resp, config = f'resp://127.0.0.1:{passed.port}', f'{directory}/collect.yaml'
         with_resp, without = ({'from': sources, 'to': [f'sqlite:{directory}/a']}
@@ -212,43 +212,43 @@ def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
         client = socket.create_connection(('127.0.0.1', passed.port))       # before anybody is there
         client.sendall(b'*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$8\r\nmain;a 5\r\n')
         c = passed.hand_to(Collector(directory, '-c', config))
-        check(client.recv(100).startswith(b':'), 'what was sent before the start is answered')
-        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'and stored')
+        check(client.recv(100).startswith(b':'), 'data sent before the start is answered')
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'all are stored')
         write_config(config, **without)
         c.hup('reloaded the configuration')
-        check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the source goes: {c.lines}')
+        check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the source is closed: {c.lines}')
         write_config(config, **with_resp)
         c.hup(f'added source {resp}')
         publish(passed.port, ['main;b 2'])
-        check(wait_for(lambda: c.sums()['samples']['stored'] == 7), 'and comes again, while systemd has its address')
-        check(c.stop() == 0, 'it ends with 0')
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 7), 'the source is added again while systemd holds the address')
+        check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def a_socket_of_systemd_is_taken_by_one_source_however_its_address_is_written():
+def a_systemd_socket_serves_one_source_however_its_address_is_written():
     with Directory() as directory, PassedSocket() as passed:
         first, second = f'resp://127.0.0.1:{passed.port}', f'resp://127.1:{passed.port}'
         c = Collector(directory, '--from', first, '--from', second, '--to', f'sqlite:{directory}/a')
         try:
             passed.hand_to(c)
-            check(False, f'it starts: {c.lines}')
+            check(False, f'the collector started: {c.lines}')
         except RuntimeError as e:
             check(f'cannot listen on {second}: the source {first} already listens there; remove one of them' in str(e), f'{e}')
         finally:
-            check(c.stop() == 2, 'it ends with 2')
+            check(c.stop() == 2, 'exits with 2')
 
 
 @test
-def a_socket_of_systemd_that_no_source_takes_is_told():
+def an_unused_systemd_socket_is_logged():
     with Directory() as directory, PassedSocket() as passed:
         c = passed.hand_to(Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a'))
         hint = f'add --from resp://127.0.0.1:{passed.port} or'
-        check(wait_for(lambda: any(hint in line for line in c.lines)), f'what to do is said: {c.lines}')
-        check(c.stop() == 0, 'it ends with 0')
+        check(wait_for(lambda: any(hint in line for line in c.lines)), f'the remedy is logged: {c.lines}')
+        check(c.stop() == 0, 'exits with 0')
 
 
 @test
-def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
+def data_left_in_the_stdin_pipe_is_stored_at_shutdown():
     with Directory() as directory:
         reader, writer = os.pipe()
         size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)
@@ -264,13 +264,13 @@ def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
         os.write(writer, line[:100])        # a writer that is interrupted in a line
         c.process.send_signal(signal.SIGTERM)
         c.process.send_signal(signal.SIGCONT)
-        check(c.process.wait(60) == 0, 'it ends with 0')
+        check(c.process.wait(60) == 0, 'exits with 0')
         check(total(directory, f'{directory}/a') == 2 * count, f'{count} lines of the pipe are stored')
         os.close(writer)
 
 
 @test
-def a_writer_without_a_pause_loses_no_line_at_the_end():
+def a_continuous_writer_to_stdin_loses_no_line_at_shutdown():
     """Lines written between the last read of the pipe and its end used to be lost."""
     line = b'/srv/index.php;main;work 1\n'
     with Directory() as directory:
@@ -287,7 +287,7 @@ def a_writer_without_a_pause_loses_no_line_at_the_end():
                     written += os.write(writer, line) == len(line)
             except BrokenPipeError:
                 os.close(writer)
-            check(c.process.wait(60) == 0, 'it ends with 0')
+            check(c.process.wait(60) == 0, 'exits with 0')
         check(total(directory, f'{directory}/a') == written, f'{written} lines that were written are stored')
 
 
@@ -307,13 +307,13 @@ def a_rotated_file_keeps_its_offset_until_a_sink_has_its_lines():
             write(log, 'main;c 1\n')
             check(wait_for(lambda: c.sums()['samples']['received'] == 7), 'the new file is read')
             time.sleep(12)                                # the old one is quiet for more than 10 s
-            check(c.stop() == 2, 'it ends while the store is locked')
+            check(c.stop() == 2, 'exits with 2 while the store is locked')
             lock.execute('ROLLBACK')
             lock.close()
         with Collector(directory, *options) as c:
-            check(wait_for(lambda: c.sums()['samples']['stored'] == 6), f'the six are read again: {c.sums()["samples"]} {c.lines}')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, f'{directory}/a') == 7, 'nothing is lost or doubled')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 6), f'the six lines are read again: {c.sums()["samples"]} {c.lines}')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, f'{directory}/a') == 7, 'nothing is lost or duplicated')
 
 
 
@@ -325,7 +325,7 @@ def rotate_by_number(log, numbers=8):
 
 
 @test
-def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_copies_never():
+def files_rotated_while_the_collector_was_down_are_read_once_and_their_copies_never():
     with Directory() as directory:
         if not tells_birth(directory):
             raise Skip('the file system does not tell when a file was made')
@@ -342,12 +342,12 @@ def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_
         for i, away in enumerate((2, 3, 0, 2, 1, 4)):
             with c:
                 put(20)
-                check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+                check(wait_for(lambda: total_so_far(store) >= written), f'all entries are read: {total_so_far(store)} of {written}')
                 if i % 2:
                     c.process.kill()
                     c.process.wait()
                 else:
-                    check(c.stop() == 0, 'it ends with 0')
+                    check(c.stop() == 0, 'exits with 0')
             for _ in range(away):
                 put(7)
                 day += 1
@@ -357,39 +357,39 @@ def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_
                 rotate_by_number(by_number)
                 put(5)
         with c:
-            check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+            check(wait_for(lambda: total_so_far(store) >= written), f'all entries are read: {total_so_far(store)} of {written}')
             time.sleep(1)                                      # for what would come twice
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         check(total(directory, store) == written, f'{total(directory, store)} of {written} lines')
 
 
 @test
-def a_file_that_may_be_a_rotated_one_is_named_and_read_once_it_is_a_source():
+def a_possibly_rotated_file_is_reported_and_read_once_it_is_added_as_a_source():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')
         with Collector(directory, *options) as c:
             write(log, 'main;a 1\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 1), 'the line is stored')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         os.remove(log)                                         # as with `rotate 1`
         write(f'{log}.1', 'main;b 1\n')
         write(log, 'main;c 1\n')
         with Collector(directory, *options) as c:
             said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
-            check(wait_for(lambda: said in ' '.join(c.lines)), f'the file is named: {c.lines}')
-            check(f'if its lines are missing, add file:{log}.1 as a source' in ' '.join(c.lines), 'and the remedy')
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the file is reported: {c.lines}')
+            check(f'if its lines are missing, add file:{log}.1 as a source' in ' '.join(c.lines), 'the remedy is logged')
             check(wait_for(lambda: total_so_far(store) == 2), 'the new file is read')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         with Collector(directory, '--from', f'file:{log}.1', *options) as c:
-            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
-            check(c.stop() == 0, 'it ends with 0')
-            check(said not in ' '.join(c.lines), 'it is named once')
-        check(total(directory, store) == 3, 'each line counts once')
+            check(wait_for(lambda: total_so_far(store) == 3), 'the line is read after the remedy')
+            check(c.stop() == 0, 'exits with 0')
+            check(said not in ' '.join(c.lines), 'the file is reported once')
+        check(total(directory, store) == 3, 'each line is counted once')
 
 
 @test
-def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order():
+def a_file_listed_under_its_old_and_new_name_is_read_once_in_any_order():
     for order in (1, -1):
         with Directory() as directory:
             config, old, new, store, written = f'{directory}/c.yaml', f'{directory}/a', f'{directory}/a-2026', f'{directory}/store', 0
@@ -404,7 +404,7 @@ def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order(
                     written += 1
 
             def all_is_read():
-                check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+                check(wait_for(lambda: total_so_far(store) >= written), f'all entries are read: {total_so_far(store)} of {written}')
 
             configure(old)
             c = Collector(directory, '-c', config).start()
@@ -435,32 +435,32 @@ def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order(
                 put(*paths)
                 all_is_read()
             time.sleep(1)                                      # for what would come twice
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
             check(total(directory, store) == written, f'{total(directory, store)} of {written} lines')
 
 
 @test
-def the_rest_of_a_file_that_copytruncate_copied_meanwhile_is_named_with_its_offset():
+def the_unread_rest_of_a_file_moved_by_copytruncate_is_reported_with_its_offset():
     with Directory() as directory:
         log, store = f'{directory}/x.log', f'{directory}/store'
         options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')
         with Collector(directory, *options) as c:
             write(log, 'main;a 1\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 1), 'the line is stored')
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         write(log, 'main;b 1\n')
         shutil.copy(log, f'{log}.1')
         write(log, 'main;c 1\n', 'w')
         with Collector(directory, *options) as c:
             said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
-            check(wait_for(lambda: said in ' '.join(c.lines)), f'the copy is named: {c.lines}')
-            check('to read the rest, write `tail -c +10` of it to another file' in ' '.join(c.lines), f'and the remedy: {c.lines}')
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the copy is reported: {c.lines}')
+            check('to read the rest, write `tail -c +10` of it to another file' in ' '.join(c.lines), f'the remedy is logged: {c.lines}')
             subprocess.run(f'tail -c +10 {log}.1 >{directory}/rest', shell=True, check=True)
-            check(c.stop() == 0, 'it ends with 0')
+            check(c.stop() == 0, 'exits with 0')
         with Collector(directory, '--from', f'file:{directory}/rest', *options) as c:
-            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
-            check(c.stop() == 0, 'it ends with 0')
-        check(total(directory, store) == 3, 'each line counts once')
+            check(wait_for(lambda: total_so_far(store) == 3), 'the line is read after the remedy')
+            check(c.stop() == 0, 'exits with 0')
+        check(total(directory, store) == 3, 'each line is counted once')
 
 
 main()

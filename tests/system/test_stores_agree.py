@@ -191,15 +191,15 @@ def pages():
 
 
 @test
-def the_api_answers_the_same_from_each_store():
+def the_api_returns_the_same_from_every_store():
     every, now = pages()
     times = f'from={now - 600}&to={now + 60}'
     answers = [compare(every, f'{path}?{times}{view}') for path, view in some(api_addresses(now), 7)]
-    check(sum(len(a) > 500 for a in answers) > len(answers) / 2, 'there is something to compare')
+    check(sum(len(a) > 500 for a in answers) > len(answers) / 2, 'responses are large enough to compare')
 
 
 @test
-def ranges_without_some_series_answer_the_same_from_each_store():
+def ranges_without_some_series_return_the_same_from_every_store():
     """But for the lists of types, labels and series, which are those of whole days in SQLite."""
     every, now = pages()
     ranges = ((140, 0), (143, 97), (250, 247), (90, 30), (5, 0), (3600, 900), (604800, 0), (31536000, 86400))
@@ -215,7 +215,7 @@ def ranges_without_some_series_answer_the_same_from_each_store():
 
 
 @test
-def files_of_profiles_hold_the_same_from_each_store():
+def exported_profiles_contain_the_same_from_every_store():
     """Tables of them, as the order of stacks in a file means nothing."""
     every, now = pages()
     with Directory() as d:
@@ -233,15 +233,15 @@ def files_of_profiles_hold_the_same_from_each_store():
 
 
 @test
-def the_calls_of_grafana_answer_the_same_from_each_store():
+def calls_by_grafana_return_the_same_from_every_store():
     every, now = pages()
     answers = [compare(every, '/querier.v1.QuerierService/' + name, fields) for name, fields in some(pyroscope_calls(now), 5)]
     answers += [compare(every, path) for path in pyroscope_addresses(now)]
-    check(sum(len(a) > 200 for a in answers) > len(answers) / 3, 'there is something to compare')
+    check(sum(len(a) > 200 for a in answers) > len(answers) / 3, 'responses are large enough to compare')
 
 
 @test
-def a_function_of_several_files_is_that_of_the_first_path():
+def a_function_in_several_files_is_attributed_to_the_first_path():
     every, now = pages()
     function = json.loads(ask(every['one'], f'/api/v1/function?from={now - 600}&to={now + 60}&function=render'))['function']
     check(function['file'] == 'lib/c.php' and function['places'] == 5, function)
@@ -250,7 +250,7 @@ def a_function_of_several_files_is_that_of_the_first_path():
 
 
 @test
-def values_of_a_label_are_sorted_once_each():
+def label_values_are_sorted_and_unique():
     every, now = pages()
     for label, values in (('host', list(HOSTS)), ('entry', ['api', 'cron', 'index'])):
         said = json.loads(ask(every['two'], f'/pyroscope/label-values?label={label}&from={now - 3600}&until={now + 60}'))

@@ -47,25 +47,25 @@ def check_takeover(database, consumer, after):
         reader.append(Reader(d, redis, url_of(database, (first, proxy)), 'one', 'one'))
         with reader[0]:
             add(redis, 0, 1)
-            check(wait_for(lambda: holds(database, 1, 1, first, second) and pending(redis) == 0), 'it works at first')
+            check(wait_for(lambda: holds(database, 1, 1, first, second) and pending(redis) == 0), 'the first batch is stored')
             proxy.expect('INSERT INTO samples')
             add(redis, 1, 60)
-            check(proxy.cut.wait(60), 'it was killed')
+            check(proxy.cut.wait(60), 'the consumer was killed')
             half = len(stored(database, first, second))
             check(1 < half <= 61 and pending(redis) > 0 and records(redis) > 0, f'{half} are stored, but not acknowledged')
         with Reader(d, redis, url_of(database, (first, second)), consumer, 'other') as other:
-            check(wait_for(lambda: pending(redis) == 0 and other.status()['samples']['stored'] > 0, 90), 'another one takes over')
+            check(wait_for(lambda: pending(redis) == 0 and other.status()['samples']['stored'] > 0, 90), 'another consumer takes over')
             check(holds(database, 61, 1, first, second), f'each is stored once: {sorted(stored(database, first, second))}')
             check(wait_for(lambda: records(redis) == 0), 'no record is left')
 
 
 @test
-def a_batch_of_which_one_shard_has_its_part_is_stored_once_by_another_consumer():
+def a_batch_stored_on_one_shard_only_is_completed_once_by_another_consumer():
     check_takeover('claimed', 'two', False)
 
 
 @test
-def a_batch_that_is_stored_but_not_acknowledged_is_stored_once_by_another_consumer():
+def a_stored_but_unacknowledged_batch_is_not_duplicated_by_another_consumer():
     check_takeover('claimed_after', 'two', True)
 
 
@@ -75,7 +75,7 @@ def entries_deleted_while_pending_for_a_dead_consumer_are_counted():
     with Directory() as d, RedisServer() as redis:
         with Reader(d, redis, url_of('deleted', (first, second)), 'one', 'one') as one:
             add(redis, 0, 1)
-            check(wait_for(lambda: holds('deleted', 1, 1, first, second) and pending(redis) == 0), 'it works at first')
+            check(wait_for(lambda: holds('deleted', 1, 1, first, second) and pending(redis) == 0), 'the first batch is stored')
             one.process.kill()
             one.process.wait()
         add(redis, 1, 250)
@@ -84,8 +84,8 @@ def entries_deleted_while_pending_for_a_dead_consumer_are_counted():
         redis.command('XDEL', 'strobe', *deleted)
         with Reader(d, redis, url_of('deleted', (first, second)), 'two', 'two') as two:
             check(wait_for(lambda: pending(redis) == 0 and holds('deleted', 51, 1, first, second), 60), 'the rest is stored')
-            check(wait_for(lambda: two.status()['sources'][1]['stream']['trimmed_unread'] == 200), 'those that were deleted are counted')
-            check(two.status()['sources'][1]['stream']['claimed'] == 50, 'and not as claimed')
+            check(wait_for(lambda: two.status()['sources'][1]['stream']['trimmed_unread'] == 200), 'deleted entries are counted')
+            check(two.status()['sources'][1]['stream']['claimed'] == 50, 'deleted entries do not count as claimed')
 
 
 @test
@@ -137,7 +137,7 @@ class Link:
 
 
 @test
-def a_reader_that_is_back_while_another_claims_its_batch_loses_no_part_of_it():
+def a_consumer_that_restarts_while_another_claims_its_batch_loses_nothing():
     first, second = servers()
     readers = []
     with Directory() as d, RedisServer() as redis, Link(redis) as link, Link(redis) as other_link, \
@@ -145,20 +145,20 @@ def a_reader_that_is_back_while_another_claims_its_batch_loses_no_part_of_it():
         readers.append(Reader(d, link, f'clickhouse://127.0.0.1:{proxy.port}/back', 'one', 'one'))
         with readers[0] as one:
             add(redis, 0, 1)
-            check(wait_for(lambda: sum(stored('back', first)) == 1 and pending(redis) == 0), 'it works at first')
+            check(wait_for(lambda: sum(stored('back', first)) == 1 and pending(redis) == 0), 'the first batch is stored')
             proxy.expect('INSERT INTO samples')
             redis.connect().pipeline([('XADD', 'strobe', '*', 'line', f'main;f{i} 1') for i in range(1, 201)])
-            check(proxy.cut.wait(60) and one.process.wait(20) and records(redis) > 0, 'it was killed')
+            check(proxy.cut.wait(60) and one.process.wait(20) and records(redis) > 0, 'the consumer was killed')
             other_link.held = b'XCLAIM'
             with Reader(d, other_link, first.url('back'), 'two', 'two'):
-                check(other_link.is_held.wait(30), 'another one is about to claim the batch')
+                check(other_link.is_held.wait(30), 'another consumer is about to claim the batch')
                 link.delay, link.reads = 0.15, 0
                 one.command[one.command.index('--store') + 1] = first.url('back')
                 with one:
-                    check(wait_for(lambda: link.reads >= 4), 'the first one is back, and has read a part')
+                    check(wait_for(lambda: link.reads >= 4), 'the first consumer has restarted and read a part')
                     other_link.let_go.set()
                     check(wait_for(lambda: pending(redis) == 0, 60), 'all is acknowledged')
-                    check(holds('back', 201, 1, first), f'and stored once: {sum(stored("back", first))} of 201')
+                    check(holds('back', 201, 1, first), f'all are stored once: {sum(stored("back", first))} of 201')
 
 
 class Writer:
@@ -219,13 +219,13 @@ def check_chaos(database, redis, happens):
 
 
 @test
-def readers_that_come_and_go_without_their_state_store_each_sample_once():
+def consumers_restarted_without_their_state_store_each_sample_once():
     with RedisServer() as redis:
         check_chaos('chaos', redis, lambda: None)
 
 
 @test
-def readers_that_come_and_go_while_redis_is_killed_store_each_sample_once():
+def consumers_restarted_while_redis_is_killed_store_each_sample_once():
     with RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis:
         def restart():
             redis.kill()

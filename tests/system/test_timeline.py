@@ -45,23 +45,23 @@ def expect(answer, counts, wanted):
         check(samples[:10] == counts[entry], f'{entry}: {samples}, not {counts[entry]}')
     others = [sum(counts[entry][i] for entry in wanted if entry not in shown) for i in range(10)]
     check(answer['others'][:10] == others, f'{answer["others"]}, not {others}')
-    check(answer['samples'][:10] == [sum(counts[entry][i] for entry in wanted) for i in range(10)], 'and all')
+    check(answer['samples'][:10] == [sum(counts[entry][i] for entry in wanted) for i in range(10)], 'the totals match')
 
 
 @test
-def each_value_has_what_was_sent_and_the_others_have_the_rest():
+def the_timeline_shows_each_label_value_and_the_rest_as_others():
     begin = int(time.time()) // STEP * STEP - 20 * STEP
     with Directory() as directory, Daemon(directory) as d:
         counts = sent(d, begin)
         expect(ask(d, begin, split='entry'), counts, ENTRIES)
         plain = ask(d, begin)
-        check('values' not in plain and 'others' not in plain, 'only when it is asked for')
+        check('values' not in plain and 'others' not in plain, 'values are returned only on request')
         answer = ask(d, begin, split='nothing')
-        check(answer['values'] == [] and answer['others'] == answer['samples'] == plain['samples'], 'of no such label all are others')
+        check(answer['values'] == [] and answer['others'] == answer['samples'] == plain['samples'], 'without such a label, all samples are others')
 
 
 @test
-def filters_of_that_label_and_of_others_hold():
+def the_timeline_applies_filters_on_its_label_and_on_others():
     begin = int(time.time()) // STEP * STEP - 20 * STEP
     with Directory() as directory, Daemon(directory) as d:
         counts = sent(d, begin)

@@ -56,7 +56,7 @@ def sampled(text, name):
 
 
 @test
-def the_screen_follows_a_script_and_obeys_keys():
+def the_screen_follows_a_script_and_responds_to_keys():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24, cwd=d) as s:
         check(s.wait(lambda t: row(t, 'md5') and row(t, 'usleep') and row(t, 'burn')), s.text())
         lines = s.lines()
@@ -64,10 +64,10 @@ def the_screen_follows_a_script_and_obeys_keys():
         check(re.match(r'on CPU [\d.]+, blocked [\d.]+, waiting for a CPU [\d.]+ threads on average$', lines[1]), lines[1])
         check(re.match(r'0 lost; [\d,]+ (ticks|observations): [\d,]+ kept', lines[2]), lines[2])
         s.type('t')
-        check(s.wait(lambda t: 'sorted by total' in t and names(t)[:1] == [php.path]), f'the script is all of it: {s.text()}')
+        check(s.wait(lambda t: 'sorted by total' in t and names(t)[:1] == [php.path]), f'the script is at the top with the total: {s.text()}')
         s.type('o')
         check(s.wait(lambda t: 'sorted by off' in t and 'usleep' in names(t) and times_off(t) == sorted(times_off(t), reverse=True) and times_off(t)[:1] > [0]),
-              f'who waits most comes first: {s.text()}')
+              f'the longest wait comes first: {s.text()}')
         s.type('/BURN\r')
         check(s.wait(lambda t: 'filter /BURN/' in t and names(t) == ['burn']), s.text())
         s.type('/\x15(\r')
@@ -88,29 +88,29 @@ def the_screen_follows_a_script_and_obeys_keys():
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         s.type('q')
         check(s.wait_for_end() == 0 and s.is_as_before(), f'{s.process.returncode} {s.text()}')
-        check(b'\x1b[?25h' in s.bytes.split(b'strobe top')[-1], 'the cursor is back')
+        check(b'\x1b[?25h' in s.bytes.split(b'strobe top')[-1], 'the cursor is restored')
 
 
 @test
-def a_stopped_table_stands_still_while_the_recording_goes_on():
+def a_paused_table_does_not_change_while_the_recording_continues():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid, '--every', '100ms'), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         s.type(' ')
         check(s.wait(lambda t: 'PAUSED' in t), s.text())
         before = s.text()
-        check(not s.wait(lambda t: t != before, 1), 'nothing moves')
+        check(not s.wait(lambda t: t != before, 1), 'the table does not change')
         s.type('a')
         check(s.wait(lambda t: '| all ' in t), s.text())
         stopped = re.search(r'all (\d+:\d+)', s.text()).group(1)
         s.type('p')
         check(s.wait(lambda t: 'PAUSED' not in t and re.search(r'all (\d+:\d+)', t) and re.search(r'all (\d+:\d+)', t).group(1) != stopped),
-              f'the time while it stood still was recorded: {s.text()}')
+              f'the time of the pause was recorded: {s.text()}')
         s.type('r')
-        check(s.wait(lambda t: re.search(r'all 0:0[0-2]', t)), f'a reset begins anew: {s.text()}')
+        check(s.wait(lambda t: re.search(r'all 0:0[0-2]', t)), f'a reset restarts the time: {s.text()}')
 
 
 @test
-def a_picture_is_saved_of_what_is_shown():
+def the_current_view_is_saved_to_a_file():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24, cwd=d) as s:
         check(s.wait(lambda t: sampled(t, 'burn') and row(t, 'usleep')), s.text())
         s.type('w')
@@ -125,7 +125,7 @@ def a_picture_is_saved_of_what_is_shown():
         check(s.wait(lambda t: 'wrote waits.folded' in t), s.text())
         with open(f'{d}/waits.folded') as f:
             stacks = dict(line.rsplit(' ', 1) for line in f.read().splitlines())
-        check(int(stacks.get(f'{php.path};nap;usleep', 0)) > 100_000_000, f'it is of waits: {stacks}')
+        check(int(stacks.get(f'{php.path};nap;usleep', 0)) > 100_000_000, f'the file contains off-CPU time: {stacks}')
         s.type('w\x15/nonexistent/x.svg\r')
         check(s.wait(lambda t: "not saved: cannot write '/nonexistent/x.svg'" in t), s.text())
         s.type('w\x15x.unknown\r')
@@ -135,19 +135,19 @@ def a_picture_is_saved_of_what_is_shown():
 
 
 @test
-def resizing_and_tiny_terminals_do_no_harm():
+def resizing_and_tiny_terminals_are_handled():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         for columns, lines in ((40, 10), (3, 2), (1, 1), (200, 50), (80, 24)):
             s.resize(columns, lines)
             check(s.wait(lambda t: columns < 40 or ('self%' in t and 'burn' in t and len(s.lines()[-1]) > 10)), f'{columns}x{lines}: {s.text()}')
-        check(s.process.poll() is None, 'it goes on')
+        check(s.process.poll() is None, 'it is still running')
         s.type('q')
         check(s.wait_for_end() == 0, s.text())
 
 
 @test
-def every_end_gives_the_terminal_back():
+def the_terminal_is_restored_on_every_exit():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php:
         for how in ('ctrl-c', signal.SIGTERM, 'hang up', 'time'):
             with Screen(command('-p', php.process.pid, *(['-d', '2'] if how == 'time' else []))) as s:
@@ -156,7 +156,7 @@ def every_end_gives_the_terminal_back():
                     s.type('\x03')
                 elif how == 'hang up':
                     s.hang_up()
-                    check(wait_for(lambda: s.process.poll() is not None), 'it ends with its terminal')
+                    check(wait_for(lambda: s.process.poll() is not None), 'exits when its terminal closes')
                     continue
                 elif how != 'time':
                     s.process.send_signal(how)
@@ -164,7 +164,7 @@ def every_end_gives_the_terminal_back():
 
 
 @test
-def an_unknown_terminal_gets_plain_lines_and_a_sentence():
+def an_unknown_terminal_gets_plain_tables_and_a_warning():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid, '-d', 2), term='nonesuch') as s:
         check(s.wait_for_end() == 0, s.text())
         check("unknown terminal 'nonesuch' (TERM); printing plain tables" in s.text().replace('\n', ''), s.text())
@@ -172,7 +172,7 @@ def an_unknown_terminal_gets_plain_lines_and_a_sentence():
 
 
 @test
-def names_reach_the_terminal_as_characters_only():
+def names_cannot_inject_terminal_escape_sequences():
     with Directory() as d, Php(d, HOSTILE, name=HOSTILE_NAME) as php:
         with Screen(command('-p', php.process.pid), 110, 24) as s:
             check(s.wait(lambda t: ('漢 字' in t or '漢字' in t) and '31mred' in t), s.text())
@@ -189,7 +189,7 @@ def names_reach_the_terminal_as_characters_only():
 
 
 @test
-def an_ended_process_leaves_its_table():
+def the_table_remains_after_the_process_has_ended():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php, Screen(command('-p', php.process.pid), 110, 24) as s:
         check(s.wait(lambda t: row(t, 'burn')), s.text())
         php.process.kill()         # and nobody waits for it: a zombie
@@ -199,7 +199,7 @@ def an_ended_process_leaves_its_table():
 
 
 @test
-def plain_lines_have_what_functions_took():
+def plain_tables_show_the_time_of_functions():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php:
         r = run('-p', php.process.pid, '-d', 3)
         check(r.returncode == 0 and r.stdout.count('function') == 1, r)
@@ -228,7 +228,7 @@ def plain_lines_have_what_functions_took():
 
 
 @test
-def a_wait_without_end_counts_in_every_second():
+def an_unfinished_wait_is_counted_in_every_second():
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = run('-p', php.process.pid, '-d', 4, '--every', '1s', '--json')
         tables = [json.loads(line) for line in r.stdout.splitlines()]
@@ -238,7 +238,7 @@ def a_wait_without_end_counts_in_every_second():
 
 
 @test
-def pools_and_scripts_of_php_fpm_are_rows():
+def rows_can_be_pools_and_scripts_of_php_fpm():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}) as fpm:
         fpm.write('checkout.php', '<?php function pay() { $e = microtime(true) + 0.02; while (microtime(true) < $e); usleep(50000); } pay();')
         ended = threading.Event()
@@ -263,7 +263,7 @@ def pools_and_scripts_of_php_fpm_are_rows():
 
 
 @test
-def requests_that_run_now_have_their_address_and_their_stack():
+def running_requests_are_shown_with_their_url_and_stack():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
         slow = fpm.write('slow.php', '<?php function wait() { sleep(1000); } wait();')
 
@@ -288,11 +288,11 @@ def requests_that_run_now_have_their_address_and_their_stack():
             check(s.wait(lambda t: 'by function' in t and row(t, 'sleep')), s.text())
             s.type('q')
             check(s.wait_for_end() == 0, s.text())
-            check(b'4711' not in s.bytes, 'the query stays where it is')
+            check(b'4711' not in s.bytes, 'the query string is not shown')
 
 
 @test
-def nothing_to_show_has_a_reason():
+def an_empty_table_shows_the_reason():
     with Directory() as d, Php(d, '<?php echo "ready\\n"; sleep(1000);') as php:
         r = run('-p', php.process.pid, '-d', 1, '--on-cpu')
         # Without an idle CPU nobody knows whether it was.
@@ -305,7 +305,7 @@ def nothing_to_show_has_a_reason():
 
 
 @test
-def without_bpf_memory_is_read_instead():
+def without_bpf_process_memory_is_read_instead():
     with Directory() as d, Script(d, CHAINS) as php:
         env = {**os.environ, 'STROBE_WITHOUT': 'bpf'}
         r = run('-p', php.process.pid, '-d', 2, env=env, cwd='/', **unprivileged())

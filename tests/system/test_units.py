@@ -34,7 +34,7 @@ def share(stacks, name):
 
 
 @test
-def samples_and_runs_of_units_are_found_by_their_labels():
+def samples_and_runs_of_units_of_work_are_found_by_their_labels():
     if not shutil.which('php'):
         raise Skip('there is no php')
     with Directory() as directory, Daemon(directory) as d:
@@ -56,12 +56,12 @@ def samples_and_runs_of_units_are_found_by_their_labels():
         stacks = folded(d, 'entry=mail&queue=slow')
         # If the ticking thread gets no processor for long, the time that it missed goes to the end of the unit.
         check(1700 < sum(stacks.values()) < 6000 and share(stacks, 'send_mail') > 0.6, f'mail: {stacks}')
-        check(share(folded(d, 'entry=worker'), 'send_mail') == 0, 'and the loop has nothing of it')
+        check(share(folded(d, 'entry=worker'), 'send_mail') == 0, 'the loop has no time of the mail unit')
         keys = [label['key'] for label in json.loads(d.get('/api/v1/labels?from=-1h'))['labels']]
-        check('queue' in keys and 'job_id' not in keys, f'an attribute is no series: {keys}')
+        check('queue' in keys and 'job_id' not in keys, f'attributes create no series: {keys}')
         runs = json.loads(d.get('/api/v1/runs'))['runs']
         check([(x['labels']['entry'], x['labels']['job_id'], x['labels']['failed'], x['source']) for x in runs] == [('mail', 'job-2', '1', 'sampled')],
-              f'the failed one is kept: {runs}')
+              f'the failed run is kept: {runs}')
 
 
 if __name__ == '__main__':

@@ -87,7 +87,7 @@ def in_bash(work):
         got = bash_proposes(path, work, ['strobe', command, '-'])
         if got != options(command):
             wrong.append(f'{command}: missing {options(command) - got}, and not in --help {got - options(command)}')
-    told(wrong, 'bash completes the options that --help shows, of every command')
+    told(wrong, 'bash completes all options in --help of every command')
 
     everything = {*FILES, *FOLDERS, os.path.basename(path)}
     cases = [
@@ -114,12 +114,12 @@ def in_bash(work):
         (['strobe', 'nonsense', ''], set()),
     ]
     told([f'{words}: {got}, not {want}' for words, want in cases for got in [bash_proposes(path, work, words)] if got != want],
-         'bash completes commands, files, folders and operands where they belong, and nothing elsewhere')
+         'bash completes commands, files, folders and operands only where they are valid')
 
     shown = typed(['bash', '--norc', '--noprofile', '-i'], {'PS1': '$ '}, f'source {path}\n', 'strobe flamegr\tprofiles\t --outp\t',
                   r'--output ', work)
     told([] if r'strobe flamegraph profiles\ with\ blanks.folded  --output ' in shown else [repr(shown)],
-         'a command line at a terminal is completed by Tab, blanks in names included')
+         'Tab completes a command line in a terminal, including names with spaces')
 
 
 def in_zsh(work):
@@ -170,9 +170,9 @@ def main():
     shown = [subprocess.run([STROBE, *words], capture_output=True, text=True)
              for words in (('completion', '--help'), ('completion', '-h'), ('help', 'completion'))]
     told([s for s in shown if s.returncode or s.stderr or not s.stdout.startswith('Usage: strobe completion bash|zsh|fish\n')],
-         'the command has its help')
+         'strobe completion prints its help')
     done = subprocess.run([STROBE, 'completion', 'csh'], capture_output=True, text=True)
-    told([] if done.returncode == 1 and 'bash, zsh and fish' in done.stderr else [done], 'another shell is refused, with the names of those there are')
+    told([] if done.returncode == 1 and 'bash, zsh and fish' in done.stderr else [done], 'an unsupported shell is rejected with a list of the supported ones')
 
 
 if __name__ == '__main__':

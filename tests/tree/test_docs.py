@@ -168,18 +168,18 @@ def british_spellings():
 
 
 def main():
-    told(unlisted_decisions(), 'each decision is in the index of docs/decisions')
-    told(list(broken_links()), 'each link of the documents leads to a file and a heading')
-    told(list(missing_files()), 'each source file that the documents name is there')
-    told(list(unknown_options()), 'each option that the documents give a command is one of its options')
-    told(list(unknown_names()), 'each metric and setting of the documents is in the program')
+    told(unlisted_decisions(), 'the index of docs/decisions lists every decision')
+    told(list(broken_links()), 'every link in the documents leads to an existing file and heading')
+    told(list(missing_files()), 'every source file named in the documents exists')
+    told(list(unknown_options()), 'every option documented with a command exists')
+    told(list(unknown_names()), 'every metric and setting named in the documents exists')
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
     told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
-    told(comments_without_a_noun(), 'no comment begins with "those" or "that", which the reader would have to look for')
-    told(list(titles_that_are_clauses()), 'the title of a golden test, a .phpt and a unit test is a plain sentence or a noun phrase')
+    told(comments_without_a_noun(), 'no comment begins with "those" or "that" without a noun')
+    told(list(titles_that_are_clauses()), 'titles of golden tests, .phpt files and unit tests are plain sentences or noun phrases')
     told(list(british_spellings()), 'spelling is American: color, behavior, canceled')
-    told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
+    told(clauses_in_sections(), 'titles of code sections are noun phrases without question words or a leading "of"')
 
 
 if __name__ == '__main__':

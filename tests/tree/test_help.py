@@ -102,24 +102,24 @@ def main():
     known = commands()
     texts = {command: output(command, '--help') for command in known}
     told([f'only {len(known)} commands'] * (len(known) < 15) + [f'{c}: {form}: {lines}' for c in known for form, lines in entries(texts[c]) if len(lines) != 1 or not lines[0]],
-         'each option of each --help has one line of text')
+         'every option in --help is described on one line')
     told([f'{c}: {line}' for c in known for line in texts[c].split('\n') if len(line) > WIDTH],
          f'no line of a --help is wider than {WIDTH} columns')
     told([f'{c}: {line}' for c in known for line in texts[c].split('\n\n')[0].split('\n') if line.count('[') != line.count(']')],
-         'no Usage line breaks within brackets')
+         'Usage lines do not break within brackets')
     told([f'{c}: {p}' for c in known for form, _ in entries(texts[c]) if (p := form.partition(' ')[2]) and p not in MEANINGS],
-         'each placeholder has one meaning, which this test lists')
+         'every placeholder has one meaning, listed in this test')
     told([f'{p}' for p in MEANINGS if not any(form.endswith(f' {p}') for c in known for form, _ in entries(texts[c]))],
-         'each placeholder that this test lists is in use')
+         'every placeholder listed in this test is in use')
     told([f'{option}: {values}' for option, values in placeholders(known).items() if len(values) > 1 and set(values) != SEVERAL.get(option)],
          'an option has the same placeholder in all commands')
     told([f'{letter}: {names}' for letter, names in letters(known).items() if len(names) > 1 and names != LETTERS.get(letter)],
-         'a letter stands for one option in all commands, except where another tool has it')
+         'a letter stands for the same option in all commands, except where another tool defines it')
     told(sorted(with_and_without_value(known) ^ set(VALUE_OR_FLAG)), 'an option takes a value in all commands or in none')
     told([line for line in texts['convert'].partition('\nFormats:\n')[2].partition('\n\n')[0].split('\n') if not re.match(r'[a-z-]+ \((read|written|read, written)\): .*\.$', line)],
-         'each format of convert --help has one line')
+         'every format in convert --help is described on one line')
     told([f'{c}: {form}' for c in known for form, _ in entries(texts[c]) if set(form.split()) & FORMER],
-         'no option has a placeholder that another one took the place of')
+         'no option uses a placeholder that has been replaced')
 
 
 if __name__ == '__main__':

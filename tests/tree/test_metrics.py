@@ -72,16 +72,16 @@ def families(text):
 def main():
     labels, names = documented()
     code = in_the_code()
-    told([f'only {len(code)}'] * (len(code) < 130) + sorted(code - set(names)), 'each metric of the program is in docs/metrics.md')
+    told([f'only {len(code)}'] * (len(code) < 130) + sorted(code - set(names)), 'docs/metrics.md documents every metric of the program')
     told(sorted(set(names) - code) + sorted({name for name in names if names.count(name) > 1}),
-         'each metric of docs/metrics.md is in the program, and listed once')
+         'every metric in docs/metrics.md exists in the program and is listed once')
     with tempfile.TemporaryDirectory() as directory:
         shown = families(answer(directory))
-    told(sorted(code - set(shown) - ONLY_SOMETIMES) + sorted(set(shown) - code), 'a daemon with all sinks has these metrics, and no other')
+    told(sorted(code - set(shown) - ONLY_SOMETIMES) + sorted(set(shown) - code), 'a daemon with all sinks exports exactly these metrics')
     told([f'{name}: {kind}' for name, (kind, _, _) in shown.items() if (kind == 'counter') != (name.endswith('_total') and not name.startswith('arclamp_'))],
-         'names that end in _total are counters, except those of Arc Lamp')
+         'metrics named _total are counters, except those of Arc Lamp')
     told([f'{name}: {had}, not {labels.get(name)}' for name, (_, had, samples) in shown.items() if samples and had != labels.get(name)],
-         'each metric has the labels that docs/metrics.md gives it')
+         'every metric has the labels documented in docs/metrics.md')
 
 
 if __name__ == '__main__':

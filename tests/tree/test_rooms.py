@@ -47,14 +47,14 @@ def told(condition, sentence, why):
 
 def main():
     twice = {name: where for name, where in headers().items() if len(where) > 1}
-    told(not twice, 'no two headers have one name', twice)
+    told(not twice, 'header names are unique', twice)
     rooms = [f for f in folders('src', 'extension') if f not in ('extension', 'extension/tests')]
-    told(len(rooms) > 20 and set(rooms) <= on_the_map(), 'each folder is on the map', sorted(set(rooms) - on_the_map()))
+    told(len(rooms) > 20 and set(rooms) <= on_the_map(), 'ARCHITECTURE.md lists every folder', sorted(set(rooms) - on_the_map()))
     gone = [p for p in on_the_map() if not os.path.isdir(os.path.join(ROOT, p))]
-    told(not gone, 'each folder of the map is there', gone)
+    told(not gone, 'every folder in ARCHITECTURE.md exists', gone)
     others = [n for n in os.listdir(os.path.join(ROOT, 'src/cli'))
               if not re.fullmatch(r'cmd_\w+\.c|main\.c|commands\.h|meson\.build', n)]
-    told(not others, 'src/cli holds commands', others)
+    told(not others, 'src/cli contains only commands', others)
 
 
 if __name__ == '__main__':

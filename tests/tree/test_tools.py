@@ -58,7 +58,7 @@ def editors():
     # Files of the other choice when libbpf or ncurses are there, and one that musl's compiler takes.
     optional = {p for p in sources if re.search(r'(_none|_of_test)\.c$', p)}
     lacking = sorted(set(p for p in sources if not os.path.basename(p).startswith(('test_', 'fuzz_'))) - set(found) - optional)
-    told(lacking, 'compile_commands.json has every source of daemon and extension')
+    told(lacking, 'compile_commands.json contains every source of daemon and extension')
 
     wrong = []
     for path in ('src/base/options.c', 'src/store/store.c', 'src/capture/bpf/sampler.bpf.c', 'extension/strobe.c', 'extension/sample/sampler.c',
@@ -69,17 +69,17 @@ def editors():
         done = compiles(found[path])
         if done.returncode:
             wrong.append(f'{path}: {done.stderr[:400]}')
-    told(wrong, 'sources of each part compile by their entries')
+    told(wrong, 'sources of daemon and extension compile with their entries in compile_commands.json')
 
     if not shutil.which('clangd'):
-        print('skip - clangd reads sources of both parts: clangd is not installed')
+        print('skip - clangd parses sources of daemon and extension: clangd is not installed')
         return
     wrong = []
     for path in ('src/base/size.c', 'extension/setting_words.c'):
         done = subprocess.run(['clangd', f'--check={path}', '--background-index=false'], cwd=ROOT, capture_output=True, text=True)
         if 'All checks completed, 0 errors' not in done.stderr or 'Compile command from CDB' not in done.stderr:
             wrong.append(f'{path}: {done.stderr[-600:]}')
-    told(wrong, 'clangd reads sources of both parts without an error')
+    told(wrong, 'clangd parses sources of daemon and extension without errors')
 
 
 # --- make format ---
@@ -132,8 +132,8 @@ def format_test():
             text = f.read()
         again = run('scripts/format', '--check')
     told([] if check.returncode == 3 and done.returncode == 0 and text == KEPT + FORMATTED else [check, done, text],
-         'make format formats the lines that were changed, and leaves the others')
-    told([] if again.returncode == 0 and not again.stdout else [again], 'what it has formatted it leaves as it is')
+         'make format formats only changed lines')
+    told([] if again.returncode == 0 and not again.stdout else [again], 'make format does not change formatted lines again')
 
 
 def rules_test(sample, least):
@@ -155,7 +155,7 @@ def rules_test(sample, least):
                 lines += len(f.readlines())
     changed = len(re.findall(r'^-(?!--)', done.stdout, re.M))
     told([] if lines > least and changed < lines * 0.03 else [f'{changed} of {lines} lines would change'],
-         'the rules of .clang-format are those of the code: whole folders would change in less than 3 % of their lines')
+         '.clang-format matches the code: formatting whole folders would change less than 3 % of their lines')
 
 
 # --- The version ---
@@ -201,9 +201,9 @@ def places_of(version):
 def version_test():
     said = versions()
     wanted = said['extension/php_strobe.h']
-    told([name for name in places_of(wanted) if name != 'extension/php_strobe.h'], 'only extension/php_strobe.h spells the version out')
+    told([name for name in places_of(wanted) if name != 'extension/php_strobe.h'], 'only extension/php_strobe.h contains the version')
     told([f'{part}: {version}, not {wanted}' for part, version in said.items() if version != wanted],
-         'binary, man pages, extension, packages and CHANGELOG.md have one version')
+         'binary, man pages, extension, packages and CHANGELOG.md have the same version')
 
 
 # --- A test of the extension that fails now and then ---
@@ -223,7 +223,7 @@ fine
 
 
 def unsteady_test():
-    sentence = 'a test that fails at its first try is not tried again by the runner of PHP, and its output is shown'
+    sentence = 'the runner of PHP does not retry a failed test and shows its output'
     config = shutil.which('php-config')
     if not config:
         print(f'skip - {sentence}: php-config is not installed (package php-dev)')
