@@ -77,7 +77,7 @@ export const browser = await launch();
 
 export async function openAt(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, wait = scripts } = {}) {
 	const page = await newPage(browser, { width, height, dark, scripts, phone, timeout: 60_000 });
-	page.on('request', (r) => /^(blob|data):/.test(r.url()) || r.url().startsWith(address.replace(/^(file:\/\/|http:\/\/[^/]*).*/, '$1')) || page.complaints.push(`elsewhere: ${r.url()}`));
+	page.on('request', (r) => /^(blob|data):/.test(r.url()) || r.url().startsWith(address.replace(/^(file:\/\/|http:\/\/[^/]*).*/, '$1')) || page.complaints.push(`external request: ${r.url()}`));
 	await page.goto(address);
 	if (wait)
 		await ready(page);

@@ -59,7 +59,7 @@ export function serve(program, ...args) {
 			if (said.includes('\n'))
 				resolve(said.trim());
 		});
-		child.on('exit', (code) => reject(new Error(`the test server ended with ${code}`)));
+		child.on('exit', (code) => reject(new Error(`the test server exited with status ${code}`)));
 	});
 }
 
@@ -93,7 +93,7 @@ export function serveStore(program, folder, store, ...args) {
 			if (at)
 				resolve({ site: at[0], stop });
 		});
-		child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${log}`)));
+		child.on('exit', (code) => reject(new Error(`the server exited with status ${code}: ${log}`)));
 	});
 }
 

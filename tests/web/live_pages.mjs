@@ -12,7 +12,7 @@ export async function openPage(address, { width = 1440, height = 900, dark = fal
 	const page = await newPage(browser, { width, height, dark, scripts, phone });
 	page.on('requestfailed', (r) => r.failure()?.errorText !== 'net::ERR_ABORTED' && page.complaints.push(`failed: ${r.url()}`));
 	page.on('request', (r) => r.url().startsWith('data:') || new URL(r.url()).origin === new URL(address).origin ||
-		page.complaints.push(`elsewhere: ${r.url()}`));
+		page.complaints.push(`external request: ${r.url()}`));
 	await page.evaluateOnNewDocument(() => {
 		globalThis.violations = [];
 		globalThis.shift = 0;

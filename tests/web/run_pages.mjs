@@ -89,7 +89,7 @@ export const wideTable = (open, least = 2) => open.waitForFunction((n) => docume
 
 export async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, policy = true } = {}) {
 	const page = await newPage(browser, { width, height, dark, scripts, phone });
-	page.on('request', (r) => r.url().startsWith('data:') || r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
+	page.on('request', (r) => r.url().startsWith('data:') || r.url().startsWith(site) || page.complaints.push(`external request: ${r.url()}`));
 	await page.setBypassCSP(!policy);
 	await page.goto(site + address);
 	if (scripts)

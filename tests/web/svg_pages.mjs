@@ -56,7 +56,7 @@ export const browser = await launch();
 
 export async function openPage(address, { dark = false, scripts = true, phone = false, width = 1200, height = 800 } = {}) {
 	const page = await newPage(browser, { width, height, dark, scripts, phone, ignore: 'favicon' });
-	page.on('request', (r) => r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
+	page.on('request', (r) => r.url().startsWith(site) || page.complaints.push(`external request: ${r.url()}`));
 	await page.goto(address);
 	return page;
 }

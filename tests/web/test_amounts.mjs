@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url)), { transpileModule } = crea
 const script = transpileModule(readFileSync(join(here, '../../web/src/amount.ts'), 'utf8'), { compilerOptions: { module: 'esnext', target: 'es2022' } }).outputText;
 const { amount, share } = await import(`data:text/javascript,${encodeURIComponent(script)}`);
 
-await test('amounts and shares have the words of the table that the server follows too', () => {
+await test('amounts and shares are formatted as in the table that the server is tested with', () => {
 	const lines = readFileSync(join(here, '../data/amounts.tsv'), 'utf8').trim().split('\n').map((line) => line.split('\t'));
 	const wrong = lines.map(([unit, value, words]) => [unit, value, words, unit === 'share' ? share(...value.split('/').map(Number)) : amount(Number(value), unit)])
 		.filter(([, , words, got]) => words !== got);

@@ -38,19 +38,19 @@ def packed(name):
 def check_hash():
     now = subprocess.run([sys.executable, os.path.join(WEB, 'source_hash.py')], capture_output=True, text=True, check=True)
     built = read(os.path.join(DIST, 'SOURCE_HASH')).decode().strip()
-    result(now.stdout.strip() == built, 'web/dist was built from the sources that are here', 'run sh web/build.sh')
+    result(now.stdout.strip() == built, 'web/dist was built from the current sources', 'run sh web/build.sh')
 
 
 def check_sizes():
     plain = packed('app.js') + packed('match.js') + packed('app.css')
     everything = sum(packed(name) for name in os.listdir(DIST) if not name.startswith('picture-'))
     result(plain <= PLAIN_BYTES, 'the page without its chart is at most 45 KB compressed', '%d bytes' % plain)
-    result(everything <= ALL_BYTES, 'all of the page is at most 80 KB compressed', '%d bytes' % everything)
+    result(everything <= ALL_BYTES, 'the whole page is at most 80 KB compressed', '%d bytes' % everything)
 
 
 def check_lock():
     lock = read(os.path.join(WEB, 'package-lock.json')).decode()
-    result('"resolved"' not in lock, 'the lock of the packages names no registry')
+    result('"resolved"' not in lock, 'package-lock.json names no registry')
 
 
 def why_no_build():
@@ -64,7 +64,7 @@ def why_no_build():
 
 
 def check_build():
-    sentence = 'building web/dist again gives the same bytes'
+    sentence = 'rebuilding web/dist gives the same bytes'
     why = why_no_build()
     if why:
         print('skip - %s: %s' % (sentence, why))

@@ -17,7 +17,7 @@ function start(...args) {
 	return done;
 }
 
-await test('without the token nothing is told', async () => {
+await test('every path is answered 401 without the token', async () => {
 	for (const path of ['/', '/api/v1/status', '/metrics', '/healthz', '/flamegraph.svg', '/nothing'])
 		check((await raw(address, path)).status === 401, path);
 	const page = await raw(address, '/', { headers: { Accept: 'text/html' } });
@@ -29,12 +29,12 @@ function post(path, body, headers = {}) {
 		'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': body.length, ...headers } });
 }
 
-await test('the token opens as a bearer', async () => {
+await test('the token is accepted as a bearer token', async () => {
 	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).status === 200);
 	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}x` } })).status === 401);
 });
 
-await test('a posted token opens a session that ends with logout', async () => {
+await test('posting the token starts a session that logout ends', async () => {
 	const login = await post('/login', `token=${token}`);
 	const cookie = login.headers['set-cookie'][0], headers = { Cookie: cookie.split(';')[0] };
 	check(login.status === 303 && login.headers.location === '/' && /; HttpOnly; SameSite=Lax/.test(cookie) && !cookie.includes('Secure'), cookie);
@@ -47,12 +47,12 @@ await test('a posted token opens a session that ends with logout', async () => {
 	check((await raw(address, '/', { headers })).status === 401);
 });
 
-await test('a token in an address opens nothing', async () => {
+await test('a token in the URL is rejected', async () => {
 	const login = await raw(address, `/login?token=${token}`);
 	check(login.status === 400 && !login.headers['set-cookie'] && !login.bytes.toString().includes(token), login.status);
 });
 
-await test('the token for reading reads', async () => {
+await test('the read token can read but not write', async () => {
 	const bearer = { Authorization: `Bearer ${reader}` };
 	check((await raw(address, '/api/v1/status', { headers: bearer })).status === 200);
 	const written = await post('/api/v1/runs?source=a', 'main;f 3\n', bearer);
@@ -60,7 +60,7 @@ await test('the token for reading reads', async () => {
 	check((await post('/api/v1/runs?source=a', 'main;f 3\n', { Authorization: `Bearer ${token}` })).status === 201);
 });
 
-await test('after ten wrong tokens none is looked at', async () => {
+await test('after ten wrong tokens all tokens are answered 429 for a while', async () => {
 	let last;
 	for (let i = 0; i < 12; i++)
 		last = await post('/login', 'token=wrong-wrong-wrong');
@@ -69,24 +69,24 @@ await test('after ten wrong tokens none is looked at', async () => {
 	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).status === 429);
 });
 
-await test('a busy address is an error that names it and what to do', async () => {
+await test('a listen address that is in use is an error with its name and a remedy', async () => {
 	const { host } = new URL(address), done = start('--listen', host);
 	check(done.status === 2 && done.stderr.includes(`${host} is in use`) && done.stderr.includes('choose another with --listen'), done.stderr);
 });
 
-await test('listening beyond this machine needs a token', async () => {
+await test('listening on other than loopback addresses requires a token', async () => {
 	const open = start('--listen', '0.0.0.0:0');
 	check(open.status === 2 && open.stderr.includes('give a token'), open.stderr);
 	check(start('--listen', '0.0.0.0:0', '--token', token).status === 0);
 	check(start('--listen', '0.0.0.0:0', '--token', 'short').stderr.includes('the token has 5 characters'));
 });
 
-await test('an address that is none gets a sentence', async () => {
+await test('an invalid listen address is rejected with a hint', async () => {
 	for (const bad of ['8787', 'localhost', ':8787', '127.0.0.1:99999', '127.0.0.1:x'])
 		check(start('--listen', bad).stderr.includes('use an address and port'), bad);
 });
 
-await test('an IPv6 loopback address works where there is one', async () => {
+await test('the server listens on the IPv6 loopback address where there is one', async () => {
 	const done = start('--listen', '[::1]:0');
 	check(done.status === 0 ? /^http:\/\/\[::1\]:\d+$/.test(done.stdout.trim()) : done.stderr.includes('cannot listen on [::1]:0'), done);
 });

@@ -7,7 +7,7 @@ import { drawn, ready } from './browser.mjs';
 import { ALL_COLUMNS, choose, compared, finish, folder, fragment, HOSTILE, openAt, openFile, page_, press, rows, search, site, strobe, text, texts } from './file_pages.mjs';
 import { check, some, test } from './lib.mjs';
 
-await test('it opens from a file without complaints, fetches nothing, and keeps its policy', async () => {
+await test('the page opens from a file without console errors or requests, and its CSP has its scripts by hash', async () => {
 	for (const name of ['trace', 'after', 'cart', 'hostile', 'diff', 'options']) {
 		const page = await openFile(name);
 		check(page.complaints.length === 0, name, page.complaints);
@@ -19,7 +19,7 @@ await test('it opens from a file without complaints, fetches nothing, and keeps 
 	check(file.length < 260_000, file.length);
 });
 
-await test('the value is switched, and the address says so', async () => {
+await test('switching the value updates the table and the URL, and Back reverts it', async () => {
 	const page = await openFile('cart'), options = await page.$$eval('select[aria-label="Value"] option', (all) => all.map((o) => o.value));
 	check(ALL_COLUMNS.every((c) => options.includes(c)), options);
 	const before = await rows(page);
@@ -32,7 +32,7 @@ await test('the value is switched, and the address says so', async () => {
 	await page.close();
 });
 
-await test('a difference of several values is switched too', async () => {
+await test('the value of a diff with several columns can be switched', async () => {
 	const page = await openFile('same');
 	await choose(page, 'Value', 'calls');
 	check(await fragment(page) === '#column=calls' && (await text(page, '.about h2')).includes('compared with'), await fragment(page));
@@ -40,7 +40,7 @@ await test('a difference of several values is switched too', async () => {
 	await page.close();
 });
 
-await test('only my code, and classes', async () => {
+await test('grouping by own code folds the rest, and grouping by package lists packages', async () => {
 	const page = await openFile('trace');
 	await choose(page, 'Group by', 'own');
 	const names = (await texts(page, '.functions .function-link')).sort();
@@ -51,13 +51,13 @@ await test('only my code, and classes', async () => {
 	await page.close();
 });
 
-await test('an address with a scale or lines says that the file has none', async () => {
+await test('a URL with a scale or lines, which a file does not have, shows warnings', async () => {
 	const page = await openFile('trace', 'by=line&scale=total'), said = (await texts(page, '.warning')).join();
 	check(said.includes('no grouping by line') && said.includes('another scale'), said);
 	await page.close();
 });
 
-await test('keys walk, zoom and lead to callers and callees; the sheet of keys opens on ?', async () => {
+await test('keys navigate, zoom and open callers and callees, and ? shows the keyboard shortcuts', async () => {
 	const page = await openFile('trace');
 	await page.focus('.flame');
 	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'Enter'])
@@ -82,7 +82,7 @@ await test('keys walk, zoom and lead to callers and callees; the sheet of keys o
 	await page.close();
 });
 
-await test('a search marks and says the share, steps, and one without end is given up by a worker', async () => {
+await test('a search shows the matched share, and catastrophic backtracking does not hang the page', async () => {
 	const page = await openFile('after');
 	await search(page, 'Part3');
 	check(/^[\d.]+% matched$/.test(await text(page, '.matched')), await text(page, '.matched'));
@@ -95,7 +95,7 @@ await test('a search marks and says the share, steps, and one without end is giv
 	await page.close();
 });
 
-await test('a large graph is zoomed first, and its table summed up then', async () => {
+await test('in a large graph the zoom comes first, and the table is updated afterwards', async () => {
 	writeFileSync(join(folder, 'large.folded'), Array.from({ length: 6000 }, (_, i) => `main;a${i % 50};b${i};c${i};d${i};e${i} 1\n`).join(''));
 	strobe('flamegraph', '-q', join(folder, 'large.folded'), '-o', page_('large'));
 	const page = await openFile('large'), sum = () => text(page, '.functions .sum');
@@ -121,7 +121,7 @@ await test('functions are found by parts of their names', async () => {
 	await page.close();
 });
 
-await test('stacks are kept and removed, in all views, and filters end at a click', async () => {
+await test('keep and remove filter stacks in every view, and a click removes a filter', async () => {
 	const page = await openFile('trace');
 	await search(page, 'View::render');
 	await press(page, 'keep');
@@ -152,7 +152,7 @@ strobe('flamegraph', '-q', join(folder, 'slow.folded'), '-o', page_('slow'));
 const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
 
 for (const key of some(['keep', 'keep-i', 'remove', 'remove-i']))
-	await test(`filters that take for ever are given up, from the address and by Back, and the page says so: ${key}`, async () => {
+	await test(`slow filters, from the URL or by Back, are stopped with a warning: ${key}`, async () => {
 		const page = await openFile('slow', `${key}=${SLOW}&remove=idle`);
 		check((await text(page, '.warning')) === 'Filter stopped, it takes too long: (a+)+$', await text(page, '.warning'));
 		check((await texts(page, '.chips button')).join() === 'given up: (a+)+$ ×,without idle ×', await texts(page, '.chips button'));
@@ -168,7 +168,7 @@ for (const key of some(['keep', 'keep-i', 'remove', 'remove-i']))
 		await page.close();
 	});
 
-await test('an invalid filter is ignored, and the page says so and takes others', async () => {
+await test('an invalid filter is ignored with a warning, and others can be added', async () => {
 	const page = await openFile('slow', 'keep=%28');
 	check((await text(page, '.warning')) === 'Filter ignored, invalid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
 	await search(page, '(i|o).*');
@@ -179,7 +179,7 @@ await test('an invalid filter is ignored, and the page says so and takes others'
 	await page.close();
 });
 
-await test('its own link opens the same view, and so do those of older files', async () => {
+await test('a link restores the view, also with the parameters of older files', async () => {
 	const page = await openFile('after', 'zoom=;%7Bmain%7D;App%5CKernel%3A%3Ahandle;no%20longer&search=Part3&reversed=0&color=layer&keep=Part3');
 	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colors"]', (e) => e.value) === 'layer');
 	check((await texts(page, '.chips button')).join() === 'with Part3 ×', await texts(page, '.chips button'));
@@ -190,22 +190,22 @@ await test('its own link opens the same view, and so do those of older files', a
 });
 
 for (const [fragment, has] of some([['', true], ['show=graph', true], ['by=own', true], ['function=App%5CKernel%3A%3Ahandle', true], ['by=class', false], ['show=calls', false], ['show=table', false]]))
-	await test(`colors are chosen where boxes have them, not of groups, nor in the call graph: ${fragment}`, async () => {
+	await test(`colors can be chosen for flame graphs of functions only: ${fragment}`, async () => {
 		const page = await openFile('after', [fragment, 'color=layer'].filter(Boolean).join('&'));
 		check(!!await page.$('select[aria-label="Colors"]') === has && !!await page.$('.legend.layers') === has, fragment);
 		await page.close();
 	});
 
-await test('boxes of groups do not have the colors of functions', async () => {
+await test('a color scheme of functions does not apply to boxes of groups', async () => {
 	const page = await openFile('after', 'by=class&color=layer&show=graph'), pixels = (p) => p.$eval('.flame canvas', (c) => c.toDataURL()), layers = await pixels(page);
 	const plain = await openFile('after', 'by=class&show=graph');
-	check(await pixels(plain) === layers, 'of groups');
+	check(await pixels(plain) === layers, 'colors of groups');
 	await plain.close();
 	await page.close();
 });
 
 for (const by of some(['', 'own', 'class', 'namespace', 'file', 'package']))
-	await test(`the page of the server and that in a file have the same colors, in every grouping${by && `: ${by}`}`, async () => {
+	await test(`the server's page and a file have the same colors in every grouping${by && `: ${by}`}`, async () => {
 		const pixels = async (page) => {
 			await drawn(page);
 			const all = await page.$eval('.flame canvas', (c) => {
@@ -223,7 +223,7 @@ for (const by of some(['', 'own', 'class', 'namespace', 'file', 'package']))
 		check(file === page && file.includes(' '), by, file, page);
 	});
 
-await test('options of the picture are how it begins', async () => {
+await test('command-line options set the initial view', async () => {
 	const page = await openFile('options'), pressed = () => page.$$eval('.graph .tools .segments button', (all) => all.map((b) => b.getAttribute('aria-pressed')).join());
 	check(await pressed() === 'true,true' && await text(page, 'h1') === 'Leaves & <b>callers</b>' && (await text(page, '.subtitle')).includes('</style> Monday'));
 	check(await page.title() === 'Leaves & <b>callers</b>' && await page.$eval('select[aria-label="Colors"]', (e) => e.value) === 'function');
@@ -241,7 +241,7 @@ await test('options of the picture are how it begins', async () => {
 	await page.close();
 });
 
-await test('--factor, --total, --countname and --nameattr mean the same as in the still picture', async () => {
+await test('--factor, --total, --countname and --nameattr have the same effect as in the static picture', async () => {
 	writeFileSync(join(folder, 'attributes'), 'parse\ttitle=reads &lt;it&gt;\thref=#of-parse\n');
 	writeFileSync(join(folder, 'small.folded'), 'main;load;parse 60\nmain;idle 40\n');
 	strobe('flamegraph', '-q', join(folder, 'small.folded'), '--factor', '2.5', '--total', '200', '--countname', 'pages', '--nameattr', join(folder, 'attributes'), '-o', page_('small'));
@@ -263,7 +263,7 @@ await test('--factor, --total, --countname and --nameattr mean the same as in th
 	await page.close();
 });
 
-await test('parts of counts are those of the still picture, as are those of an average', async () => {
+await test('fractional counts are preserved, also with --factor and in a weighted average', async () => {
 	writeFileSync(join(folder, 'parts.folded'), 'main;load 1.5\nmain;idle 2.25\n');
 	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '-o', page_('parts'));
 	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '--factor', '2', '--countname', 'pages', '-o', page_('many-parts'));

@@ -8,7 +8,7 @@ import { browser, CALLS, choose, compared, files, finish, folder, fragment, HOST
 import { check, some, test } from './lib.mjs';
 
 for (const [name, address] of some([['class-diff', '/?run=shop/trace2&base=shop/trace&scale=none&by=class'], ['classes', '/runs/shop/trace?by=class'], ['files', '/runs/shop/trace?by=file']]))
-	await test(`a file of groups offers no other groups: ${name}`, async () => {
+	await test(`a file of grouped values offers no other grouping: ${name}`, async () => {
 		const by = name === 'files' ? 'file' : 'class', path = address.replace(/^.runs.shop.trace./, '/?run=shop/trace&');
 		strobe('flamegraph', '-q', `${site}${address}`, '-o', page_(name));
 		check(readFileSync(page_(name), 'utf8').includes(`"grouped":"${by}"`), name);
@@ -19,13 +19,13 @@ for (const [name, address] of some([['class-diff', '/?run=shop/trace2&base=shop/
 		await compared(name, path, {});
 	});
 
-await test('a file of functions offers all groups', async () => {
+await test('a file of functions offers every grouping', async () => {
 	const own = await openFile('trace');
-	check((await own.$$('select[aria-label="Group by"] option')).length === 6, 'of functions there are all');
+	check((await own.$$('select[aria-label="Group by"] option')).length === 6, 'number of groupings');
 	await own.close();
 });
 
-await test('only my code: what is not has a row', async () => {
+await test('grouping by own code gives all other code one row', async () => {
 	writeFileSync(join(folder, 'foreign.json'), JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
 		shared: { frames: [{ name: 'main', file: '/srv/index.php' }, { name: 'Lib\\Boot::run', file: '/srv/vendor/lib/boot/Boot.php' }, { name: 'mine', file: '/srv/a.php' }, { name: 'usleep' }] },
 		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 3], [1], [1, 2], [1, 2, 3], [3]], weights: [10, 20, 30, 15, 25] }] }));
@@ -44,7 +44,7 @@ await test('only my code: what is not has a row', async () => {
 	await plain.close();
 });
 
-await test('a difference: widths, and colors of what functions took themselves', async () => {
+await test('a diff can be colored by self values and drawn with other widths', async () => {
 	const page = await openFile('diff'), colors = () => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 45, 1000, 1).data].join());
 	const before = await colors();
 	await press(page, 'self');
@@ -63,7 +63,7 @@ const BEGIN = 'Orange is more than before, blue is less; widths are ';
 
 for (const [fragment, note] of some([['self=1&width=after', 'Orange took more itself than before, blue less; widths are after'], ['', `${BEGIN}the larger of before and after`],
 	['width=before', `${BEGIN}before`], ['width=difference', `${BEGIN}how much changed`]]))
-	await test(`the sentence above a difference says the widths and colors that are shown: ${fragment}`, async () => {
+	await test(`the subtitle of a diff names the widths and colors in use: ${fragment}`, async () => {
 		const page = await openFile('diff', fragment);
 		check(await text(page, '.subtitle') === note, fragment, await text(page, '.subtitle'));
 		await choose(page, 'Width', '');
@@ -71,7 +71,7 @@ for (const [fragment, note] of some([['self=1&width=after', 'Orange took more it
 		await page.close();
 	});
 
-await test('the call graph: functions and arrows with their values, the critical path, a threshold, and a way to the function', async () => {
+await test('the call graph shows values and the critical path, applies a threshold and opens functions', async () => {
 	const page = await openFile('trace', 'show=calls');
 	await page.waitForSelector('.call-graph .node');
 	const nodes = await texts(page, '.call-graph .node'), arrows = await page.$$eval('.call-graph .edge a', (all) => all.map((a) => a.getAttribute('xlink:title')));
@@ -97,7 +97,7 @@ await test('the call graph: functions and arrows with their values, the critical
 });
 
 for (const [name, dark] of some(['traces', 'diff', 'trace', 'after'].flatMap((name) => [[name, false], [name, true]])))
-	await test(`words in boxes of the call graph can be read: ${name}${dark ? ', in the dark' : ''}`, async () => {
+	await test(`text in call graph boxes has enough contrast: ${name}${dark ? ', in dark mode' : ''}`, async () => {
 		const page = await openFile(name, 'show=calls&threshold=1', { dark });
 		await page.waitForSelector('.call-graph .node');
 		const all = await boxContrasts(page), bad = all.filter(({ contrast }) => contrast < 4.5);
@@ -106,7 +106,7 @@ for (const [name, dark] of some(['traces', 'diff', 'trace', 'after'].flatMap((na
 		await page.close();
 	});
 
-await test('boxes of two functions of one name lead to each of them', async () => {
+await test('boxes of two functions with the same name open their own function', async () => {
 	for (const [file, total] of [['a', '20'], ['b', '30']]) {
 		const page = await openFile('twins', 'show=calls');
 		await page.waitForSelector('.call-graph .node');
@@ -118,7 +118,7 @@ await test('boxes of two functions of one name lead to each of them', async () =
 	}
 });
 
-await test('a call graph without functions says why, and so does one with too many', async () => {
+await test('an empty call graph and a truncated one say why', async () => {
 	writeFileSync(join(folder, 'flat.folded'), Array.from({ length: 140 }, (_, i) => `f${i} 1\n`).join(''));
 	strobe('flamegraph', '-q', join(folder, 'flat.folded'), '-o', page_('flat'));
 	const page = await openFile('flat', 'show=calls&threshold=5');
@@ -133,7 +133,7 @@ await test('a call graph without functions says why, and so does one with too ma
 	await page.close();
 });
 
-await test('a call graph of too many functions has all of the critical path', async () => {
+await test('a truncated call graph has the whole critical path', async () => {
 	writeFileSync(join(folder, 'crowd.folded'), ['{main};zz1 22', '{main};zz1;zz2 8', ...Array.from({ length: 120 }, (_, i) => `{main};C${i};D${i} 10`)].join('\n'));
 	strobe('flamegraph', '-q', join(folder, 'crowd.folded'), '-o', page_('crowd'));
 	const page = await openFile('crowd', 'show=calls');
@@ -144,7 +144,7 @@ await test('a call graph of too many functions has all of the critical path', as
 	await page.close();
 });
 
-await test('Ctrl+F leads to the field that the view has, and is the browser\'s where there is none', async () => {
+await test('Ctrl+F focuses the search field of the view, and is left to the browser where there is none', async () => {
 	for (const [how, field] of [['', 'search'], ['show=table', 'narrow'], ['show=time', 'chart-search'], ['show=calls', ''], ['function=PDO%3A%3Aquery', '']]) {
 		const page = await openFile('trace', how);
 		await drawn(page);
@@ -154,7 +154,7 @@ await test('Ctrl+F leads to the field that the view has, and is the browser\'s w
 	}
 });
 
-await test('no control is cut off at any width, in a difference neither', async () => {
+await test('no control of a diff is cut off at any window width', async () => {
 	const page = await openFile('diff', 'keep-i=App.Part3.Class2&remove=step1');
 	for (const width of [320, 390, 640, 700, 752, 790, 821, 880, 899, 900, 1000, 1199, 1200, 1600, 3840]) {
 		await page.setViewport({ width, height: 800 });
@@ -168,7 +168,7 @@ await test('no control is cut off at any width, in a difference neither', async 
 	await page.close();
 });
 
-await test('upper and lower case are equal in searches of the page, of a file and of an SVG, which say so', async () => {
+await test('searches ignore case on the page, in a file and in an SVG, and the field says so', async () => {
 	strobe('flamegraph', '-q', files.after, '-o', join(folder, 'after.svg'));
 	for (const open of [() => openAt(`${site}/runs/shop/after`), () => openFile('after'), () => openAt(pathToFileURL(join(folder, 'after.svg')).href, { wait: false })]) {
 		const page = await open(), field = await page.waitForSelector('#search, #find input, input[type="search"]');
@@ -182,7 +182,7 @@ await test('upper and lower case are equal in searches of the page, of a file an
 	}
 });
 
-await test('characters that turn others around are drawn as such, in the page and in an SVG', async () => {
+await test('bidirectional control characters are drawn as replacement characters, in a page and in an SVG', async () => {
 	for (const c of ['\u202e', '\u2067']) {
 		writeFileSync(join(folder, 'turned.folded'), `main;${c}thgir 5\n`);
 		strobe('flamegraph', '-q', join(folder, 'turned.folded'), '-o', page_('turned'));
@@ -206,7 +206,7 @@ await test('characters that turn others around are drawn as such, in the page an
 	}
 });
 
-await test('many functions are laid out without boxes over each other', async () => {
+await test('a call graph of many functions has no overlapping boxes', async () => {
 	const page = await openFile('after', 'show=calls&threshold=0&at=all');
 	await page.waitForSelector('.call-graph .node');
 	await drawn(page);
@@ -219,7 +219,7 @@ await test('many functions are laid out without boxes over each other', async ()
 	await page.close();
 });
 
-await test('a trace has its flame chart in the file, every call of it, and no other profile has one', async () => {
+await test('the file of a trace has a flame chart with every call, and other profiles have none', async () => {
 	const page = await openFile('trace', 'show=time');
 	await page.waitForSelector('.time-chart[aria-busy="false"] .flame:not([data-boxes=""])');
 	check(Number(await page.$eval('.flame', (e) => e.dataset.boxes)) === CALLS.length + 1, await page.$eval('.flame', (e) => e.dataset.boxes));
@@ -236,7 +236,7 @@ await test('a trace has its flame chart in the file, every call of it, and no ot
 });
 
 for (const show of some(['', 'show=table', 'show=calls', 'by=class', 'show=calls&threshold=0', 'search=img', `function=${encodeURIComponent(HOSTILE[4])}`]))
-	await test(`names are text, whatever they say: ${show.slice(0, 24)}`, async () => {
+	await test(`hostile names are rendered as text: ${show.slice(0, 24)}`, async () => {
 		const page = await openFile('hostile', show);
 		await drawn(page);
 		check(await page.title() !== 'owned' && page.complaints.length === 0, show, await page.title(), page.complaints);
@@ -244,13 +244,13 @@ for (const show of some(['', 'show=table', 'show=calls', 'by=class', 'show=calls
 		await page.close();
 	});
 
-await test('names are in the table as they are', async () => {
+await test('hostile names are unchanged in the table', async () => {
 	const page = await openFile('hostile', 'show=table'), names = await texts(page, '.functions .function-link');
 	check(HOSTILE.every((n) => names.includes(n)), names);
 	await page.close();
 });
 
-await test('of pairs of caller and callee the search says what was measured, and limits', async () => {
+await test('a search of caller/callee pairs has measured values, and their graph is called an estimate', async () => {
 	const page = await openFile('cart');
 	await search(page, '^main\\(\\)$');
 	check(await text(page, '.matched') === '100% matched', await text(page, '.matched'));

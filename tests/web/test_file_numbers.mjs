@@ -7,43 +7,43 @@ import { check, some, test } from './lib.mjs';
 for (const [name, by, column] of some([['trace', '', ''], ['trace', 'own', ''], ['trace', 'class', 'calls'], ['trace', 'namespace', ''], ['trace', 'file', ''], ['trace', 'package', 'wall_ns'],
 	['after', '', ''], ['after', 'class', ''], ['after', 'own', ''], ['cart', '', ''], ['cart', '', 'cpu_ns'], ['cart', 'class', ''], ['cart', 'own', ''], ['recursion', '', ''], ['shop', '', ''],
 	['shop', 'class', '']]))
-	await test(`the table of ${name} by ${by || 'function'}${column && ` and ${column}`} is that of the server`, () =>
+	await test(`the table of ${name} by ${by || 'function'}${column && ` and ${column}`} matches the server`, () =>
 		compared(name, `/runs/shop/${name}`, { ...by && { by }, ...column && { column } }));
 
 for (const [name, by, fn] of some([['trace', '', 'App\\View::render'], ['trace', '', 'App\\Tree::walk'], ['trace', '', 'PDO::query'], ['trace', 'own', 'App\\View::render'], ['trace', 'class', 'App\\View'],
 	['after', '', 'App\\Part3\\Class2::step1'], ['after', 'class', 'App\\Part3\\Class2'], ['cart', '', 'main()'], ['recursion', '', 'main()']]))
-	await test(`callers and callees of ${fn} in ${name}${by && ` by ${by}`} are those of the server`, () =>
+	await test(`callers and callees of ${fn} in ${name}${by && ` by ${by}`} match the server`, () =>
 		compared(name, `/runs/shop/${name}`, { ...by && { by }, function: fn }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]));
 
 for (const width of some(['after', 'before', 'difference', 'maximum']))
-	await test(`the graph of a difference with widths of ${width} has the boxes of the server's, and looks like it`, async () => {
+	await test(`the graph of a diff with width=${width} has the same boxes and pixels as on the server`, async () => {
 		const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=none&width=${width}#show=graph`), b = await openFile('diff', `width=${width}&show=graph`);
 		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
 		const look = (page) => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 60, Math.min(1200, c.width), 60).data].join());
 		for (const page of [a, b])
 			await drawn(page);
 		check(await a.$eval('select[aria-label="Width"]', (e) => e.value) === width.replace('maximum', ''));
-		check(await look(a) === await look(b), 'they look different');
+		check(await look(a) === await look(b), 'the pixels differ');
 		await a.close();
 		await b.close();
 	});
 
 for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' },
 	{ keep: '^App.Part3.Class1$', by: 'class' }, { 'remove-i': 'Part3$', by: 'namespace' }, { keep: 'Part3.Class1::step1', by: 'namespace' }, { keep: '\\bstep1\\b', by: 'own' }]))
-	await test(`the server filters stacks as a file does: ${JSON.stringify(how)}`, () => compared('after', '/runs/shop/after', how));
+	await test(`the server and a file filter stacks alike: ${JSON.stringify(how)}`, () => compared('after', '/runs/shop/after', how));
 
 for (const by of some(['', 'class', 'namespace', 'own']))
-	await test(`the table of a difference by ${by || 'function'} is that of the server, with how sure each change is`, () =>
+	await test(`the table of a diff by ${by || 'function'}, with the confidence of each change, matches the server`, () =>
 		compared('diff', '/?run=shop/after&base=shop/before&scale=none', { ...by && { by } }));
 
-await test('callers and callees of a difference are those of the server', () =>
+await test('callers and callees of a diff match the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
 
 // Calls of a comparison are those of each function and of each arrow, never of what is below.
 const AROUND = [['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']];
 
 for (const [name, scale, column, by, fn] of some([['traces', 'none'], ['scaled-traces', 'total']].flatMap((what) => ['calls', 'wall_ns'].flatMap((column) => AROUND.map((one) => [...what, column, ...one])))))
-	await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
+	await test(`${column} of callers and callees of ${fn}${by && ` by ${by}`} in a diff of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, match the server`, () =>
 		compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
 			async (page) => {
 			const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
@@ -54,7 +54,7 @@ for (const [name, scale, column, by, fn] of some([['traces', 'none'], ['scaled-t
 // More is known from pairs of caller and callee than from their tree, which is an estimate.
 for (const scale of some(['none', 'total']))
 	for (const how of some([...['main()', 'PDO::query', 'a', 'b'].flatMap((fn) => ['wall_ns', 'calls'].map((column) => ({ function: fn, column }))), { function: 'PDO', by: 'class' }]))
-		await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}: ${Object.values(how).join()}`, async () => {
+		await test(`callers and callees in a diff of caller/callee pairs match the server, ${scale === 'none' ? 'as measured' : 'scaled'}: ${Object.values(how).join()}`, async () => {
 			strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
 			await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, how, async (page) => [...await rows(page, '.edges'), ...how.by ? [] : [await text(page, '.function-head .facts')]]);
 		});
@@ -69,13 +69,13 @@ const saidOfGraph = (page) => page.evaluate(() => {
 
 for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=calls'], ['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=wall_ns'],
 	['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=calls'], ['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=wall_ns'], ['trace', '/runs/shop/trace?', 'column=calls']]))
-	await test(`boxes and arrows of the call graph of ${name} say of ${how} the same as the server's`, async () => {
+	await test(`boxes and arrows of the call graph of ${name} with ${how} have the same labels as on the server`, async () => {
 		const a = await openAt(`${site}${address}&${how}&threshold=0#show=calls`), b = await openFile(name, `${how}&threshold=0&show=calls`), said = [];
 		for (const page of [a, b]) {
 			await page.waitForSelector('.call-graph .node');
 			said.push(await saidOfGraph(page));
 			check(await page.$$eval('.call-graph .edge text', (all) => all.map((e) => e.getBoundingClientRect())
-				.every((a, i, r) => r.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom - 3 <= b.top || b.bottom - 3 <= a.top))), 'words of arrows cover each other');
+				.every((a, i, r) => r.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom - 3 <= b.top || b.bottom - 3 <= a.top))), 'labels of arrows overlap');
 			await picture(page, `calls-${name}-${how.slice(7)}-${page === a ? 'server' : 'file'}`);
 			await page.close();
 		}
@@ -85,7 +85,7 @@ for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop
 		check(name === 'trace' || JSON.stringify(got.gray) === JSON.stringify(wanted.gray) && got.gray.some(([, gray]) => !gray), got.gray, wanted.gray);
 	});
 
-await test('the head of a scaled difference says what there was, as that of the server', async () => {
+await test('the facts above a scaled diff, with the values before, match the server', async () => {
 	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split(/scale(?!d)/)[0].split('colors')[0]);
 	const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=total`), b = await openFile('scaled', '');
 	check(await head(a) === await head(b) && (await head(b)).includes('what was before ×'), await head(a), await head(b));
@@ -97,10 +97,10 @@ await test('the head of a scaled difference says what there was, as that of the 
 const SCALED = '/?run=shop/after&base=shop/before&scale=total';
 
 for (const by of some(['', 'class', 'namespace', 'own']))
-	await test(`values before in the table of a scaled difference by ${by || 'function'} are those of the server`, () => compared('scaled', SCALED, { ...by && { by } }));
+	await test(`the values before in the table of a scaled diff by ${by || 'function'} match the server`, () => compared('scaled', SCALED, { ...by && { by } }));
 
 for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }]))
-	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
+	await test(`stack filters do not change the scale of a diff, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
 		await compared('scaled', SCALED, how, async (page) => {
 			const [all] = await texts(page, '.about .facts');
@@ -109,7 +109,7 @@ for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: '
 	});
 
 for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']]))
-	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
+	await test(`the values before of ${fn} in a scaled diff match the server and strobe diff`, async () => {
 		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '--rows', '0', files.before, files.after)), f = !by && functions.find((f) => f.function === fn);
 		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => {
 			const facts = await text(page, '.function-head .facts');
@@ -120,14 +120,14 @@ for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Clas
 	});
 
 for (const [name, how] of some([['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']]))
-	await test(`the flame graph of ${name} ${how} has the boxes of the server's, and looks like it`, async () => {
+	await test(`the flame graph of ${name} ${how} has the same boxes and pixels as on the server`, async () => {
 		const a = await openAt(`${site}/runs/shop/${name}?${how}#show=graph`), b = await openFile(name, `${how}&show=graph`);
 		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
 		// The lowest rows, as the panes are not equally high.
 		const look = (page) => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 60, Math.min(1200, c.width), 60).data].join());
 		for (const page of [a, b])
 			await drawn(page);
-		check(await look(a) === await look(b), 'they look different');
+		check(await look(a) === await look(b), 'the pixels differ');
 		await a.close();
 		await b.close();
 	});

@@ -9,7 +9,7 @@ import { check, message, some, test } from './lib.mjs';
 
 for (const [name, how] of some([['trace', ''], ['trace', 'show=calls'], ['trace', 'show=time'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['trace', 'show=table'], ['diff', 'show=table']]))
 	for (const dark of some([false, true]))
-		await test(`axe finds nothing serious: ${name} ${how}${dark ? ' in the dark' : ''}`, async () => {
+		await test(`axe reports no serious violations: ${name} ${how}${dark ? ' in dark mode' : ''}`, async () => {
 			const page = await openFile(name, how, { dark });
 			await drawn(page);
 			await picture(page, `${name}-${how.replace(/[^a-z]+/gi, '')}-${dark ? 'dark' : 'light'}`);
@@ -19,7 +19,7 @@ for (const [name, how] of some([['trace', ''], ['trace', 'show=calls'], ['trace'
 		});
 
 for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160]]))
-	await test(`${width} px: nothing is wider than the window, and rows of the table are no taller than two lines`, async () => {
+	await test(`at ${width} px nothing overflows the window, and table rows have at most two lines`, async () => {
 		for (const [name, how] of [['trace', ''], ['trace', 'show=table'], ['trace', 'show=calls'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['options', '']]) {
 			const page = await openFile(name, how, { width, height, phone });
 			await drawn(page);
@@ -30,7 +30,7 @@ for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [
 		}
 	});
 
-await test('in the dark the paper is dark and words are light; printed they are dark on white', async () => {
+await test('dark mode has light text on a dark background, and print has dark text on white', async () => {
 	const page = await openFile('trace', '', { dark: true }), light = (color) => color.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
 	const colors = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('h1')).color]);
 	let [paper, words] = await colors();
@@ -46,7 +46,7 @@ await test('in the dark the paper is dark and words are light; printed they are 
 	await page.close();
 });
 
-await test('the rows at the root stay in sight when the window grows, and when it is printed', async () => {
+await test('the graph stays scrolled to its root when the window is resized or printed', async () => {
 	writeFileSync(join(folder, 'deep.folded'), `${Array.from({ length: 60 }, (_, i) => `f${i}`).join(';')} 5\n`);
 	strobe('flamegraph', '-q', join(folder, 'deep.folded'), '-o', page_('deep'));
 	const page = await openFile('deep', 'show=graph', { height: 500 }), below = () => page.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
@@ -64,7 +64,7 @@ await test('the rows at the root stay in sight when the window grows, and when i
 	await drawn(page);
 	await page.setViewport({ width: 1440, height: 720 });
 	await drawn(page);
-	check(Math.abs(await below() - 30) < 1, 'where one has scrolled to', await below());
+	check(Math.abs(await below() - 30) < 1, 'the scroll position is kept', await below());
 	await page.close();
 });
 
@@ -73,7 +73,7 @@ writeFileSync(join(folder, 'sheet.folded'), `${SHEET_STACK} 5000\n${SHEET_WIDE}\
 strobe('flamegraph', '-q', join(folder, 'sheet.folded'), '-o', page_('sheet'));
 
 for (const dark of some([true, false]))
-	await test(`a print has all of the graph and the first rows of the table, in light colors; afterwards the page is what it was${dark ? ', in the dark' : ''}`, async () => {
+	await test(`print has the whole graph and the first table rows in light colors, and leaves the page as it was${dark ? ', in dark mode' : ''}`, async () => {
 		const page = await openFile('sheet', '', { dark }), state = () => page.evaluate(() => {
 			const c = document.querySelector('.flame canvas');
 			return [c.width, c.height, c.toDataURL().length, document.querySelector('.flame').scrollTop, document.querySelectorAll('.functions tbody tr').length].join();
@@ -83,13 +83,13 @@ for (const dark of some([true, false]))
 		await page.$eval('.flame', (e) => e.scrollTop -= 100);
 		await drawn(page);
 		const before = await state(), { canvases: [c], rows, text: words } = await printed(page);
-		check(c.height === 2 * (61 * 19 + 8) && c.width > 1800, 'all rows', c);
-		check(c.corner.join() === '255,255,255', dark, 'paper', c);
-		check(Math.min(...c.rootLeft) > 200 && c.rootLeft.join() === c.rootRight.join() && c.rootLeft.join() !== c.corner.join(), dark, 'the root, to both ends', c);
+		check(c.height === 2 * (61 * 19 + 8) && c.width > 1800, 'all rows are printed', c);
+		check(c.corner.join() === '255,255,255', dark, 'background', c);
+		check(Math.min(...c.rootLeft) > 200 && c.rootLeft.join() === c.rootRight.join() && c.rootLeft.join() !== c.corner.join(), dark, 'the root spans the full width', c);
 		check(rows === 200 && words.includes('The first 200 of 460 functions.'), rows);
 		await drawn(page);
 		check(await state() === before, before, await state());
-		check(await page.$eval('.rows', (e) => e.scrollTop) === 600, 'where the table was scrolled to');
+		check(await page.$eval('.rows', (e) => e.scrollTop) === 600, 'the scroll position of the table is kept');
 		await page.emulateMediaType('print');
 		await page.setViewport({ width: 794, height: 1123 });
 		await drawn(page);
@@ -97,12 +97,12 @@ for (const dark of some([true, false]))
 			const r = e.getBoundingClientRect(), table = document.querySelector('.functions').getBoundingClientRect();
 			return { left: r.left, right: r.right, ratio: r.width / r.height / (e.width / e.height), below: table.top - r.bottom };
 		});
-		check(left >= 0 && right <= 794 && right > 760 && Math.abs(ratio - 1) < 0.01 && below >= 0, 'the sheet has room for it', left, right, ratio, below);
+		check(left >= 0 && right <= 794 && right > 760 && Math.abs(ratio - 1) < 0.01 && below >= 0, 'the graph fits the sheet', left, right, ratio, below);
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
 	});
 
-await test('of a very deep graph a print has the rows at the root, and says so', async () => {
+await test('print of a very deep graph has only the rows at the root, with a note', async () => {
 	writeFileSync(join(folder, 'abyss.folded'), `${Array.from({ length: 700 }, (_, i) => `f${i}`).join(';')} 5\n`);
 	strobe('flamegraph', '-q', join(folder, 'abyss.folded'), '-o', page_('abyss'));
 	const page = await openFile('abyss', 'show=graph'), { canvases: [c], text: words } = await printed(page);
@@ -112,11 +112,11 @@ await test('of a very deep graph a print has the rows at the root, and says so',
 	writeFileSync(join(folder, 'abyss.strobe'), message('abyss', { frames: [['walk']], nodes: calls.map((_, i) => [i, 0]), calls }));
 	strobe('flamegraph', '-q', join(folder, 'abyss.strobe'), '-o', page_('abyss-chart'));
 	const chart = await openFile('abyss-chart', 'show=time');
-	check((await printed(chart)).text.includes('Of 701 rows these are the 300 at the root.'), 'of a flame chart');
+	check((await printed(chart)).text.includes('Of 701 rows these are the 300 at the root.'), 'note below a flame chart');
 	await chart.close();
 });
 
-await test('with scripts off, or forbidden by a policy, there is a whole still picture', async () => {
+await test('with scripts disabled, blocked by a CSP or broken, the complete static picture is shown', async () => {
 	const still = async (page) => {
 		const content = await page.content();
 		check(['>main()</text>', 'App\\View::render'].every((n) => content.includes(n)) && !content.includes('class="views"'));
@@ -153,7 +153,7 @@ await test('with scripts off, or forbidden by a policy, there is a whole still p
 	setPolicy('');
 });
 
-await test('a file without values says so, and needs no script', async () => {
+await test('a file without values has no script and opens without console errors', async () => {
 	writeFileSync(join(folder, 'nothing.folded'), 'main 0\n');
 	spawnSync(program, ['flamegraph', '-q', join(folder, 'nothing.folded'), '-o', page_('nothing')]);
 	const page = await openFile('nothing', '', { wait: false });

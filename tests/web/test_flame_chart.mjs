@@ -85,7 +85,7 @@ function boxes(buffer) {
 const ask = (query) => fetch(`${site}/api/v1/profile?${query}`);
 const chart = async (query) => boxes(await (await ask(`format=chart&${query}`)).arrayBuffer());
 
-await test('a window has the calls that can be seen in it, as they were', async () => {
+await test('a window has the visible calls with their exact times', async () => {
 	const { found, text } = await chart('run=shop/chart&pixels=1000');
 	check(text.chart.calls === CALLS.length && text.chart.length_ns === LENGTH && text.charted_calls === undefined && text.about.charted_calls === CALLS.length, text.chart, text.about);
 	check(found.length < 200, `${CALLS.length} calls are ${found.length} boxes`);
@@ -93,7 +93,7 @@ await test('a window has the calls that can be seen in it, as they were', async 
 		const of = found.filter((b) => b.depth === depth && b.name === name).map((b) => [b.start, b.width]);
 		check(JSON.stringify(of) === JSON.stringify(CALLS.filter((c) => c[0] === node).map((c) => [c[1], c[2]])), name, of);
 	}
-	check(found.filter((b) => b.name === '[short calls]').length >= 2, 'the loops are one box each', found);
+	check(found.filter((b) => b.name === '[short calls]').length >= 2, 'each loop is merged into one box', found);
 	// Close up each call of the loop is there.
 	const first = CALLS.findIndex((c) => c[0] === 6) + 500, [, from] = CALLS[first], to = CALLS[first + 20][1];
 	const close = await chart(`run=shop/chart&pixels=2000&chart_from=${from}&chart_to=${to}`);
@@ -102,7 +102,7 @@ await test('a window has the calls that can be seen in it, as they were', async 
 	check(close.text.chart.from_ns === from && close.text.chart.to_ns === to, close.text.chart);
 });
 
-await test('what has no flame chart, and windows that are none, are refused with a sentence', async () => {
+await test('profiles without a flame chart and invalid windows are rejected with a reason', async () => {
 	for (const [query, status, words] of [['run=shop/plain', 404, 'no flame chart'], ['from=-1h', 400, 'only one run'], ['run=shop/chart&run=shop/short', 400, 'only one run'],
 		['run=shop/chart&base=shop/short', 400, 'only one run'], ['run=shop/chart&by=class', 400, 'by function'], ['run=shop/chart&chart_from=9&chart_to=3', 400, 'not before'],
 		['run=shop/chart&chart_from=x', 400, 'whole number'], ['run=shop/chart&pixels=99999', 400, 'whole number'], ['run=shop/none', 404, 'no run'],
@@ -111,14 +111,14 @@ await test('what has no flame chart, and windows that are none, are refused with
 		const answer = await ask(`format=chart&${query}`), said = await answer.json();
 		check(answer.status === status && said.error.includes(words), query, answer.status, said);
 	}
-	check(JSON.stringify((await chart('run=shop/short&keep=nothing')).found) === JSON.stringify((await chart('run=shop/short')).found), 'stacks are filtered, calls are not');
-	check((await chart('run=shop/short&chart_from=5000000&chart_to=6000000')).found.length === 1, 'behind the end there is nothing but the root');
+	check(JSON.stringify((await chart('run=shop/short&keep=nothing')).found) === JSON.stringify((await chart('run=shop/short')).found), 'stack filters do not apply to calls');
+	check((await chart('run=shop/short&chart_from=5000000&chart_to=6000000')).found.length === 1, 'a window after the end has only the root');
 });
 
 // Matching calls of a window, from the list that the run was made of.
 const matching = (name, from, to) => CALLS.filter(([node, start, length]) => FRAMES[NODES[node - 1][1]][0] === name && start < to && start + length >= from);
 
-await test('a search counts the calls that each box stands for, and finds one after the other', async () => {
+await test('a search counts the matching calls in each box, and steps from one match to the next', async () => {
 	const loop = CALLS.filter((c) => c[0] === 6), [, start, length] = loop[700];
 	for (const [from, to, pixels] of [[0, LENGTH, 1000], [start, start + 100_000, 50], [start, start + 1000, 2000]])
 		for (const [name, pattern] of [['htmlspecialchars', '^html'], ['PDO::query', 'pdo::QUERY$'], ['main()', 'main']]) {
@@ -133,17 +133,17 @@ await test('a search counts the calls that each box stands for, and finds one af
 		const call = await go(from, nth), wanted = loop[number - 1];
 		check(call.number === number && call.from_ns === wanted[1] && call.to_ns === wanted[1] + wanted[2] && call.depth === 4, from, nth, call, wanted);
 	}
-	check(!(await chart('run=shop/chart&chart_search=nowhere&chart_match=1')).text.chart.search.call && length > 0, 'nothing to go to');
+	check(!(await chart('run=shop/chart&chart_search=nowhere&chart_match=1')).text.chart.search.call && length > 0, 'a search without matches has no next call');
 });
 
-await test('files for other programs have the order of calls', async () => {
+await test('exports preserve the order of calls', async () => {
 	for (const address of ['/api/v1/profile?run=shop/chart&format=chrome', '/api/v1/runs/shop/chart?format=chrome']) {
 		const { traceEvents } = await (await fetch(site + address)).json();
 		check(traceEvents.length === CALLS.length && traceEvents.every((e, i) => e.name === FRAMES[NODES[CALLS[i][0] - 1][1]][0]), address, traceEvents.length);
 	}
 	const stored = Buffer.from(await (await fetch(`${site}/api/v1/runs/shop/chart?format=strobe`)).arrayBuffer());
-	check(stored.readUInt32LE(68) === CALLS.length, 'and the stored run');
-	check(JSON.parse(strobe('convert', '-q', '-f', 'chrome', `${site}/api/v1/runs/shop/chart?format=strobe`)).traceEvents.length === CALLS.length, 'by an address');
+	check(stored.readUInt32LE(68) === CALLS.length, 'the stored run has every call');
+	check(JSON.parse(strobe('convert', '-q', '-f', 'chrome', `${site}/api/v1/runs/shop/chart?format=strobe`)).traceEvents.length === CALLS.length, 'convert reads every call from a URL');
 	const posted = await fetch(`${site}/api/v1/runs?source=up&id=loaded`, { method: 'POST', body: readFileSync(files.chart) });
 	check(posted.status === 201 && (await chart('run=up/loaded')).text.chart.calls === CALLS.length, posted.status);
 });
@@ -189,20 +189,20 @@ async function showAll() {
 	await drawn(page);
 }
 
-await test('the view is offered where there is a chart, and shows it', async () => {
+await test('the flame chart is offered only for runs that have one', async () => {
 	const plain = await openPage('/runs/shop/plain');
-	check(!(await plain.$$eval('.panes button', (all) => all.map((b) => b.textContent))).includes('flame chart'), 'not without one');
+	check(!(await plain.$$eval('.panes button', (all) => all.map((b) => b.textContent))).includes('flame chart'), 'a run without one does not offer it');
 	await plain.close();
 	page = await openPage('/runs/shop/chart');
-	check(page.asked.length === 0, 'nobody asked for it');
+	check(page.asked.length === 0, 'the chart is not requested before it is shown');
 	check(await page.$('.filter-stacks') && await page.$('select[aria-label="Value"]') && await page.$('select[aria-label="Group by"]'));
 	await page.evaluate(() => [...document.querySelectorAll('.panes button')].find((b) => b.textContent === 'flame chart').click());
 	await chartReady(page);
 	await drawn(page);
 	boxesOfAll = await page.$eval('.time-chart .flame', (e) => e.dataset.boxes);
 	check(page.url().endsWith('#show=time') && page.asked.length === 1, page.url(), page.asked);
-	check(!await page.$('.filter-stacks'), 'it has no stacks to keep or remove');
-	check(!await page.$('select[aria-label="Value"], select[aria-label="Group by"]'), 'it has one value, and calls of functions');
+	check(!await page.$('.filter-stacks'), 'stack filters are not offered');
+	check(!await page.$('select[aria-label="Value"], select[aria-label="Group by"]'), 'values and groupings are not offered');
 	const words = await page.$eval('.time-chart', (e) => e.textContent);
 	check(words.includes('12,345 calls of this run are not in its flame chart'), words);
 	const [x, y] = await placeOf(page, CALLS.find((c) => c[0] === 4)[1] + 1_000_000, 4);
@@ -214,7 +214,7 @@ await test('the view is offered where there is a chart, and shows it', async () 
 		await page.screenshot({ path: join(pictures, 'chart.png') });
 });
 
-await test('a self time is shown where all callees of a call are drawn, and only there', async () => {
+await test('the self time of a call is shown only where all of its callees are drawn', async () => {
 	const tipOf = async (node, name) => {
 		const [, start, length] = CALLS.find((c) => c[0] === node);
 		await page.mouse.move(...await placeOf(page, start + length / 2, 3));
@@ -227,7 +227,7 @@ await test('a self time is shown where all callees of a call are drawn, and only
 	check(joined.includes('lasts') && !joined.includes('self'), joined);
 });
 
-await test('wheel, drag, keys and buttons move it, the address follows, and finer calls come', async () => {
+await test('wheel, drag, keys and buttons move the window, update the URL and load shorter calls', async () => {
 	const loop = CALLS.filter((c) => c[0] === 6)[100], [x, y] = await placeOf(page, loop[1], 4);
 	await page.mouse.move(x, y);
 	let [from, to] = await windowChanges(page, () => page.mouse.wheel({ deltaY: -400 }));
@@ -237,35 +237,35 @@ await test('wheel, drag, keys and buttons move it, the address follows, and fine
 	await page.waitForFunction(() => { const m = /time=(\d+),(\d+)/.exec(location.hash); return m && m[2] - m[1] < 300_000; });
 	await page.waitForFunction((n) => performance.getEntriesByType('resource').filter((r) => r.name.includes('chart_from=')).length >= n, {}, 1);
 	[from, to] = await windowOf(page);
-	check(from < loop[1] && to > loop[1], 'what was under the pointer is there still', from, to, loop);
+	check(from < loop[1] && to > loop[1], 'the zoom keeps the call under the pointer in view', from, to, loop);
 	const dragged = await windowChanges(page, async () => {
 		await page.mouse.move(800, y);
 		await page.mouse.down();
 		await page.mouse.move(650, y, { steps: 5 });
 		await page.mouse.up();
 	});
-	check(dragged[0] > from && Math.abs((dragged[1] - dragged[0]) - (to - from)) <= 2, 'to the left is later', dragged, from, to);
-	check(!page.url().includes('function='), 'dragging is no click');
+	check(dragged[0] > from && Math.abs((dragged[1] - dragged[0]) - (to - from)) <= 2, 'dragging to the left moves to later times', dragged, from, to);
+	check(!page.url().includes('function='), 'dragging is not a click');
 	await page.focus('.time-chart .flame');
 	const key = (k) => windowChanges(page, () => page.keyboard.press(k)), length = ([a, b]) => b - a;
 	const left = await key('ArrowLeft'), out = await key('-'), inside = await key('+');
 	check(left[0] < dragged[0] && length(out) > length(left) && length(inside) < length(out), left, out, inside);
-	check(await key('0') === null, 'all of it');
+	check(await key('0') === null, '0 shows the whole chart');
 	await page.evaluate(() => document.activeElement.blur());
 	await key('+');
 	const right = await key('ArrowRight'), back = await key('ArrowLeft');
-	check(right[0] > back[0], 'with the focus on the page too', right, back);
+	check(right[0] > back[0], 'keys work with the focus on the page', right, back);
 	await page.type('#chart-search', 'xy');
 	await page.keyboard.press('ArrowLeft');
 	await new Promise((r) => setTimeout(r, 400));
-	check(JSON.stringify(await windowOf(page)) === JSON.stringify(back) && await page.$eval('#chart-search', (e) => e.selectionStart) === 1, 'but not from a field');
+	check(JSON.stringify(await windowOf(page)) === JSON.stringify(back) && await page.$eval('#chart-search', (e) => e.selectionStart) === 1, 'keys in a field do not move the window');
 	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
 	await windowChanges(page, () => page.click('[aria-label="Zoom in"]'));
 	const later = await windowChanges(page, () => page.click('[aria-label="Later"]'));
 	check(later[0] > 0 && later[1] <= LENGTH + 1, later);
 });
 
-await test('each line of the axis has a number, the last one to its left', async () => {
+await test('each line of the axis has a label, the last one to its left', async () => {
 	const other = await newPage(browser);
 	await other.evaluateOnNewDocument(() => {
 		const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
@@ -289,12 +289,12 @@ await test('each line of the axis has a number, the last one to its left', async
 		await drawn(other);
 		const { lines, words } = await other.evaluate(() => globalThis.axis), [text, from, to] = words.at(-1), width = await other.$eval(canvas, (e) => e.clientWidth);
 		check(lines.length > 5 && lines.length === words.length && text === last, window, lines, words);
-		check(to < lines.at(-1) && lines.at(-1) < width && from > words.at(-2)[2], 'beside its line', window, lines, words, width);
+		check(to < lines.at(-1) && lines.at(-1) < width && from > words.at(-2)[2], 'the last label is to the left of its line', window, lines, words, width);
 	}
 	await other.close();
 });
 
-await test('a link opens the same window, and Back undoes nothing else', async () => {
+await test('a link opens the same window of the flame chart', async () => {
 	const from = CALLS.filter((c) => c[0] === 4)[1][1], to = from + 2_000_000;
 	const linked = await openPage(`/runs/shop/chart#time=${from},${to}&show=time`);
 	await chartReady(linked);
@@ -304,11 +304,11 @@ await test('a link opens the same window, and Back undoes nothing else', async (
 	const [x, y] = await placeOf(linked, from + 1_000_000, 4);
 	await linked.mouse.move(x, y);
 	await linked.waitForFunction(() => document.querySelector('.tip b')?.textContent === 'PDO::query');
-	check((await linked.$eval('.tip', (e) => e.textContent)).includes('9.00 ms'), 'the slow one');
+	check((await linked.$eval('.tip', (e) => e.textContent)).includes('9.00 ms'), 'the slow query is at the pointer');
 	await linked.close();
 });
 
-await test('a click on a call leads to its function, a click on short calls to them', async () => {
+await test('a click on a call opens its function, and a click on short calls zooms in on them', async () => {
 	await showAll();
 	const loops = CALLS.filter((c) => c[0] === 6), [x, y] = await placeOf(page, (loops[0][1] + loops[LOOP - 1][1]) / 2, 4);
 	const [from, to] = await windowChanges(page, () => page.mouse.click(x, y));
@@ -336,9 +336,9 @@ async function typeSearch(p, text) {
 	await p.$eval('#chart-search', (e, value) => { e.value = value; e.dispatchEvent(new Event('input', { bubbles: true })); }, text);
 }
 
-await test('the search marks calls, also those that are joined', async () => {
+await test('a search highlights calls, also those that are merged into one box', async () => {
 	await drawn(page);
-	check(await purple(page) === 0, 'nothing is marked');
+	check(await purple(page) === 0, 'nothing is highlighted without a search');
 	await page.type('#chart-search', 'PDO::');
 	await says(page, '2 matches');
 	await drawn(page);
@@ -348,14 +348,14 @@ await test('the search marks calls, also those that are joined', async () => {
 	await typeSearch(page, '^htmlspecialchars$');
 	await says(page, `${(2 * LOOP).toLocaleString('en')} matches`);
 	await drawn(page);
-	check(await purple(page) > 2000, 'short calls that match', await purple(page));
+	check(await purple(page) > 2000, 'matching short calls are highlighted', await purple(page));
 	const loops = CALLS.filter((c) => c[0] === 6), view = CALLS.find((c) => c[0] === 5), [x, y] = await placeOf(page, view[1] + view[2] / 2, 4);
 	await page.mouse.move(x, y);
 	await page.waitForFunction(() => document.querySelector('.tip b')?.textContent === '[short calls]');
 	check((await page.$eval('.tip dl', (e) => e.textContent)).includes(`matches${(loops.length / 2).toLocaleString('en')}`), await page.$eval('.tip dl', (e) => e.textContent));
 });
 
-await test('next and previous match lead to each in the order of time, in short calls too', async () => {
+await test('next and previous match step through all matches in order of time, short calls included', async () => {
 	const loops = CALLS.filter((c) => c[0] === 6), of = (n) => `${n.toLocaleString('en')} of ${loops.length.toLocaleString('en')}`;
 	const isSeen = async (n) => {
 		const [, start, length] = loops[n - 1], [from, to] = await windowOf(page);
@@ -395,7 +395,7 @@ await test('next and previous match lead to each in the order of time, in short 
 	await showAll();
 });
 
-await test('a step of the search asks the server once, for the call and the boxes around it', async () => {
+await test('a step of the search sends one request, for the call and the boxes around it', async () => {
 	await typeSearch(page, '^htmlspecialchars$');
 	await says(page, `${(2 * LOOP).toLocaleString('en')} matches`);
 	await page.focus('.time-chart .flame');
@@ -414,13 +414,13 @@ await test('a step of the search asks the server once, for the call and the boxe
 	await showAll();
 });
 
-await test('a file marks and steps through the same calls', async () => {
+await test('a file highlights and steps through the same matches', async () => {
 	strobe('flamegraph', '-o', join(folder, 'chart.html'), files.chart);
 	const file = await newPage(browser), all = (2 * LOOP).toLocaleString('en'), slow = CALLS.filter((c) => c[0] === 4)[1];
 	await file.goto(`file://${join(folder, 'chart.html')}#search=%5Ehtmlspecialchars%24&show=time`);
 	await says(file, `${all} matches`);
 	await drawn(file);
-	check(await purple(file) > 2000, 'calls narrower than a pixel', await purple(file));
+	check(await purple(file) > 2000, 'calls narrower than a pixel are highlighted', await purple(file));
 	for (const [key, number] of [['n', 1], ['n', 2], ['N', 1], ['N', 2 * LOOP]]) {
 		await file.keyboard.press(key);
 		await says(file, `${number.toLocaleString('en')} of ${all}`);
@@ -436,12 +436,12 @@ await test('a file marks and steps through the same calls', async () => {
 	await file.waitForFunction((at) => /time=(\d+)/.exec(location.hash)?.[1] <= at, {}, slow[1]);
 	await typeSearch(file, '^(([A-Za-z]|[a-z]|[^ ])+)+$x');
 	await file.waitForSelector('.time-chart [role="alert"]');
-	check((await file.$eval('.time-chart [role="alert"]', (e) => e.textContent)).includes('takes too long'), 'given up');
+	check((await file.$eval('.time-chart [role="alert"]', (e) => e.textContent)).includes('takes too long'), 'the search is stopped');
 	check(file.complaints.length === 0, file.complaints);
 	await file.close();
 });
 
-await test('no search takes for ever, and an invalid one says so beside the chart', async () => {
+await test('slow expressions do not hang the search, and an invalid one is reported beside the chart', async () => {
 	await typeSearch(page, '^(([A-Za-z]|[a-z]|[^ ])+)+$x');
 	await says(page, 'no match');
 	await typeSearch(page, 'html(?=special)');
@@ -449,21 +449,21 @@ await test('no search takes for ever, and an invalid one says so beside the char
 	check(await words(page) === '' && Number(await page.$eval('.time-chart .flame', (e) => e.dataset.boxes)) > 10, await words(page));
 	const linked = await openPage('/runs/shop/chart#search=html(%3F%3Dspecial)&show=time');
 	await linked.waitForSelector('.time-chart [role="alert"]');
-	check(Number(await linked.$eval('.time-chart .flame', (e) => e.dataset.boxes)) > 10, 'the chart is there');
+	check(Number(await linked.$eval('.time-chart .flame', (e) => e.dataset.boxes)) > 10, 'the chart is still shown');
 	await linked.close();
 	await typeSearch(page, 'nowhere');
 	await says(page, 'no match');
-	check(!await page.$('.time-chart [role="alert"]') && await page.$eval('[aria-label="Next match"]', (e) => e.disabled), 'nothing to go to');
+	check(!await page.$('.time-chart [role="alert"]') && await page.$eval('[aria-label="Next match"]', (e) => e.disabled), 'next match is disabled');
 	await typeSearch(page, '');
 	await says(page, '');
 	page.complaints = page.complaints.filter((c) => !c.includes('400'));
 });
 
-await test('dark, on a telephone, and with calls that took no time', async () => {
+await test('the flame chart works in dark mode, on a phone, and with calls of zero duration', async () => {
 	const phone = await openPage('/runs/shop/chart#show=time', { width: 390, height: 844, dark: true, phone: true });
 	await chartReady(phone);
 	await drawn(phone);
-	check(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');
+	check(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing overflows the window');
 	const corner = await phone.$eval(canvas, (c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data]);
 	check(corner[0] < 40 && corner[1] < 40 && corner[2] < 40, 'the axis is dark', corner);
 	if (pictures)
@@ -473,12 +473,12 @@ await test('dark, on a telephone, and with calls that took no time', async () =>
 	const short = await openPage('/runs/shop/short#show=time');
 	await chartReady(short);
 	await drawn(short);
-	check((await short.$eval('.time-chart .flame', (e) => e.getAttribute('aria-label'))).includes('5 calls over 300 ns'), 'named');
+	check((await short.$eval('.time-chart .flame', (e) => e.getAttribute('aria-label'))).includes('5 calls over 300 ns'), 'the chart has an accessible name');
 	check(short.complaints.length === 0, short.complaints);
 	await short.close();
 });
 
-await test('names are text, it is accessible, and nothing is complained about', async () => {
+await test('hostile names are text, axe reports no serious violations, and the console has no errors', async () => {
 	check(await page.title() !== 'owned' && page.complaints.length === 0, page.complaints);
 	const open = await openPage('/runs/shop/chart#show=time', { policy: false });
 	await chartReady(open);

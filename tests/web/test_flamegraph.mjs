@@ -6,14 +6,14 @@ import { drawn } from './browser.mjs';
 import { check, test } from './lib.mjs';
 import { clickFrame, DIFFERENCE, draw, finish, folder, FOLDED, fragment, frames, isOff, matched, openPage, press, said, site, table, text } from './svg_pages.mjs';
 
-await test('svg: it opens without complaints and fetches nothing', async () => {
+await test('svg: the picture opens without console errors or further requests', async () => {
 	const page = await openPage(`${site}/a.svg`);
 	check(page.complaints.length === 0, page.complaints);
 	check(await isOff(page, 'Undo') && await isOff(page, 'Redo') && await isOff(page, 'Keep'));
 	await page.close();
 });
 
-await test('svg: arrow keys walk to callees, siblings and callers, Enter zooms, Escape resets', async () => {
+await test('svg: arrow keys move to callees, siblings and callers, Enter zooms, Escape resets', async () => {
 	const page = await openPage(`${site}/a.svg`), seen = [];
 	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown']) {
 		await page.keyboard.press(key);
@@ -29,7 +29,7 @@ await test('svg: arrow keys walk to callees, siblings and callers, Enter zooms, 
 	await page.close();
 });
 
-await test('svg: a click zooms, callers are dimmed, and Back and Reset lead out', async () => {
+await test('svg: a click zooms and dims callers, and Back and Reset zoom out', async () => {
 	const page = await openPage(`${site}/a.svg`), start = await frames(page);
 	await clickFrame(page, 'load');
 	let now = await frames(page);
@@ -44,7 +44,7 @@ await test('svg: a click zooms, callers are dimmed, and Back and Reset lead out'
 	await page.close();
 });
 
-await test("svg: links made for flamegraph.pl's script open: ?x=&y=&s=", async () => {
+await test("svg: links of the script of flamegraph.pl work: ?x=&y=&s=", async () => {
 	const page = await openPage(`${site}/a.svg`), { load } = await frames(page);
 	const other = await openPage(`${site}/a.svg?x=${load.x}&y=${load.y}&s=lex`), now = await frames(other);
 	check(now.load.width === 1180 && now.lex.kind === 'match', now);
@@ -53,7 +53,7 @@ await test("svg: links made for flamegraph.pl's script open: ?x=&y=&s=", async (
 	await other.close();
 });
 
-await test('svg: the first touch shows a frame and the second one zooms', async () => {
+await test('svg: the first tap shows a frame, and the second one zooms', async () => {
 	const page = await openPage(`${site}/a.svg`, { phone: true });
 	await clickFrame(page, 'load', true);
 	check((await said(page)).startsWith('Function: load') && await fragment(page) === '', await said(page));
@@ -62,7 +62,7 @@ await test('svg: the first touch shows a frame and the second one zooms', async 
 	await page.close();
 });
 
-await test('svg: reversed merges stacks from their ends, and keeps filters', async () => {
+await test('svg: reversing merges stacks from their leaves and keeps filters', async () => {
 	const page = await openPage(`${site}/a.svg#remove=idle`);
 	await press(page, 'Reversed');
 	check(await fragment(page) === '#remove=idle&reversed=1');
@@ -76,7 +76,7 @@ await test('svg: reversed merges stacks from their ends, and keeps filters', asy
 	await page.close();
 });
 
-await test('svg: icicle puts the root on top, and arrow keys follow', async () => {
+await test('svg: the icicle layout has the root on top and reverses the up and down keys', async () => {
 	const page = await openPage(`${site}/a.svg`), seen = [];
 	await press(page, 'Icicle');
 	check(await fragment(page) === '#inverted=1');
@@ -88,7 +88,7 @@ await test('svg: icicle puts the root on top, and arrow keys follow', async () =
 	await page.close();
 });
 
-await test('svg: a link opens the same view, at the deepest frame of its path that is still there', async () => {
+await test('svg: a link restores the view, zoomed to the deepest frame of its path that exists', async () => {
 	const page = await openPage(`${site}/a.svg#zoom=;main;render;no%20longer&search=paint&ic=1&color=layer`);
 	check(await matched(page) === 'Matched: 35.90%', await matched(page));
 	check(await page.$eval('select', (e) => e.value) === 'layer');
@@ -96,7 +96,7 @@ await test('svg: a link opens the same view, at the deepest frame of its path th
 	await page.close();
 });
 
-await test('svg: the table sorts, and a name in it searches exactly that', async () => {
+await test('svg: the table can be sorted, and searches for exactly one of its names', async () => {
 	const page = await openPage(`${site}/a.svg`);
 	let names = Object.keys(await table(page));
 	check(names[0] === 'parse' && names.length === 9, names);
@@ -110,7 +110,7 @@ await test('svg: the table sorts, and a name in it searches exactly that', async
 	await page.close();
 });
 
-await test('svg: a reversed picture is turned back', async () => {
+await test('svg: a picture that was drawn with --reverse can be switched back', async () => {
 	draw('reverse.svg', FOLDED, '--reverse');
 	const page = await openPage(`${site}/reverse.svg`);
 	check((await frames(page)).lex.y === (await frames(page)).paint.y);
@@ -120,7 +120,7 @@ await test('svg: a reversed picture is turned back', async () => {
 	await page.close();
 });
 
-await test('svg: colors by layer and package, and what --color-by and --inverted begin with', async () => {
+await test('svg: --color-by and --inverted set the initial view, which can be changed', async () => {
 	draw('layer.svg', FOLDED, '--color-by', 'layer', '--inverted');
 	const page = await openPage(`${site}/layer.svg`), start = await frames(page);
 	check(await page.$eval('select', (e) => e.value) === 'layer' && start['Parse::tree'].fill !== start.paint.fill && start.all.y < start.main.y, start);
@@ -133,7 +133,7 @@ await test('svg: colors by layer and package, and what --color-by and --inverted
 	await page.close();
 });
 
-await test('svg: of a difference widths and colors can mean something else, and what is gone is there', async () => {
+await test('svg: widths and colors of a diff can be switched, and the table lists functions that are gone', async () => {
 	draw('difference.svg', DIFFERENCE);
 	const page = await openPage(`${site}/difference.svg`);
 	let rows = await table(page);
@@ -150,7 +150,7 @@ await test('svg: of a difference widths and colors can mean something else, and 
 	await page.close();
 });
 
-await test('svg: --factor, --total, --negate and --nameattr mean the same as in the still picture', async () => {
+await test('svg: --factor, --total, --negate and --nameattr have the same effect as in the static picture', async () => {
 	writeFileSync(join(folder, 'attributes'), 'parse\ttitle=reads &lt;it&gt;\thref=#of-parse\tclass=special\n');
 	draw('options.svg', FOLDED, '--factor', '2.5', '--total', '200', '--nameattr', join(folder, 'attributes'));
 	const page = await openPage(`${site}/options.svg`), seen = [];
@@ -170,7 +170,7 @@ await test('svg: --factor, --total, --negate and --nameattr mean the same as in 
 	await other.close();
 });
 
-await test('svg: words of a difference are the same when it is zoomed', async () => {
+await test('svg: titles of frames in a diff do not change with the zoom', async () => {
 	const page = await openPage(`${site}/difference.svg`), titles = () => page.$$eval('#frames g title', (all) => all.map((e) => e.textContent));
 	const before = await titles();
 	await clickFrame(page, 'load');

@@ -8,7 +8,7 @@ import { draw, finish, folder, fragment, frames, isOff, matched, openPage, press
 
 draw('long.svg', `main;${'a'.repeat(60)}! 5\n`);
 
-await test('svg: a search by regular expression says the share, steps through matches, and minds case if asked', async () => {
+await test('svg: a regular expression search shows the share, steps through matches, and can match case', async () => {
 	const page = await openPage(`${site}/a.svg`), seen = [];
 	await page.keyboard.down('Control');
 	await page.keyboard.press('f');
@@ -33,7 +33,7 @@ await test('svg: a search by regular expression says the share, steps through ma
 	await page.close();
 });
 
-await test('svg: an expression that takes for ever is given up, and the page answers meanwhile', async () => {
+await test('svg: a slow regular expression is stopped, and the page stays responsive', async () => {
 	const page = await openPage(`${site}/long.svg`);
 	await search(page, '(a+)+$');
 	await page.evaluate(() => 1);
@@ -48,7 +48,7 @@ await test('svg: an expression that takes for ever is given up, and the page ans
 	await page.close();
 });
 
-await test('svg: a filter that takes for ever is given up, also where no worker is permitted, and says so', async () => {
+await test('svg: a slow filter is stopped and marked as such, also where the CSP forbids workers', async () => {
 	const slow = (page) => page.$$eval('.chips button', (all) => all.map((b) => b.textContent).join());
 	const hashes = readFileSync(join(folder, 'long.svg'), 'utf8').match(/'sha256-[^']*'/g).join(' ');
 	for (const at of [`${site}/long.svg`, under(`default-src 'none'; style-src 'unsafe-inline'; script-src ${hashes}`, 'long.svg')]) {
@@ -60,7 +60,7 @@ await test('svg: a filter that takes for ever is given up, also where no worker 
 	}
 });
 
-await test('svg: filters keep and remove stacks, are undone and redone, and end at a click', async () => {
+await test('svg: filters keep and remove stacks, can be undone and redone, and are removed by a click', async () => {
 	const page = await openPage(`${site}/a.svg`);
 	await search(page, 'load');
 	await press(page, 'Keep');
@@ -91,7 +91,7 @@ await test('svg: filters keep and remove stacks, are undone and redone, and end 
 	await page.close();
 });
 
-await test('svg: keep and remove are about the marked frame when nothing is searched', async () => {
+await test('svg: without a search, keep and remove apply to the selected frame', async () => {
 	const page = await openPage(`${site}/a.svg`);
 	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
 		await page.keyboard.press(key);

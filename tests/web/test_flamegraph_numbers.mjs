@@ -39,7 +39,7 @@ const NARROW = `main;wide;and;deep;below 100000\n${Array.from({ length: 1200 }, 
 	`main;part${i % 60};load${i};filters${i % 2 ? ';wide' : ''}${i % 3 ? ';filters' : ''} ${1 + i % 5}\n`).join('')}`;
 
 for (const [name, ...options] of some([['narrow.svg'], ['narrow-reversed.svg', '--reverse'], ['narrow-elements.svg', '--minwidth', '200']]))
-	await test(`svg: table and search are those of the profile, drawn or not: ${name}`, async () => {
+	await test(`svg: the table and searches include frames that are too narrow to be drawn: ${name}`, async () => {
 		draw(name, NARROW, ...options);
 		const page = await openPage(`${site}/${name}`), drawn = Object.keys(await frames(page)).length;
 		await press(page, 'Table');
@@ -53,7 +53,7 @@ for (const [name, ...options] of some([['narrow.svg'], ['narrow-reversed.svg', '
 		await page.close();
 	});
 
-await test('svg: table and search of one part are those of the profile too, and its narrow frames appear', async () => {
+await test('svg: the table and searches of a zoomed part are exact, and its narrow frames are drawn', async () => {
 	const page = await openPage(`${site}/narrow.svg#zoom=;main;part7`), part = NARROW.split('\n').filter((l) => l.includes(';part7;')).join('\n');
 	await press(page, 'Table');
 	const table = await tableOf(page), truth = functionsOf(part).filter((line) => !line.startsWith('main '));
@@ -63,7 +63,7 @@ await test('svg: table and search of one part are those of the profile too, and 
 	await page.close();
 });
 
-await test('svg: parts of counts are told by titles, before and after a zoom', async () => {
+await test('svg: titles have fractional counts, before and after a zoom', async () => {
 	draw('parts.svg', 'a;b 0.4\na;c 0.4\na;d 0.2\n');
 	const page = await openPage(`${site}/parts.svg`), titles = (p) => p.$$eval('#frames title', (all) => all.map((t) => t.textContent));
 	check((await titles(page)).join() === 'all (1 samples, 100%),a (1 samples, 100.00%),b (0.4 samples, 40.00%),c (0.4 samples, 40.00%),d (0.2 samples, 20.00%)', await titles(page));
@@ -95,7 +95,7 @@ function manyStacks(lines) {
 }
 
 for (const [name, ...options] of some([['large.svg', '--minwidth', '5'], ['large-reversed.svg', '--minwidth', '5', '--reverse']]))
-	await test(`svg: more frames than the file can have are in the sums of functions: ${name}`, async () => {
+	await test(`svg: frames beyond the limit of the file are included in the values of functions: ${name}`, async () => {
 		const folded = manyStacks(4550);
 		draw(name, folded, ...options);
 		const page = await openPage(`${site}/${name}`), functions = functionsOf(folded);
@@ -115,7 +115,7 @@ for (const [name, ...options] of some([['large.svg', '--minwidth', '5'], ['large
 
 draw('many.svg', manyStacks(4550), '--minwidth', '0');
 
-await test('svg: many frames open, zoom, are searched and turned over', async () => {
+await test('svg: a picture with many frames can be opened, zoomed, searched and reversed', async () => {
 	const began = performance.now(), page = await openPage(`${site}/many.svg`);
 	await drawn(page);
 	const times = { open: performance.now() - began };
@@ -160,7 +160,7 @@ writeFileSync(join(folder, 'before.pairs'), pairs.stdout);
 writeFileSync(join(folder, 'after.pairs'), pairsAfter.stdout);
 spawnSync(program, ['diff', join(folder, 'before.pairs'), join(folder, 'after.pairs'), '--normalize', 'none', '-o', join(folder, 'pairs-changed.svg')]);
 
-await test('svg: of pairs of caller and callee, table, search and titles have what was measured, not what is drawn', async () => {
+await test('svg: with caller/callee pairs, the table, searches and titles have measured values', async () => {
 	const page = await openPage(`${site}/pairs.svg`), truth = functionsOf(RECURSIVE);
 	for (let i = 0; i < 5; i++)
 		await page.keyboard.press('ArrowUp');
@@ -176,11 +176,11 @@ await test('svg: of pairs of caller and callee, table, search and titles have wh
 		const limit = /^Matched: ≤ ([0-9.]+)%$/.exec(await matched(page));
 		check(limit && +limit[1] >= parseFloat(shareOf(RECURSIVE, new RegExp(pattern))) && +limit[1] < 90, pattern, await matched(page));
 	}
-	check((await page.evaluate(() => document.documentElement.textContent)).includes('estimated stacks'), 'no word of the estimate');
+	check((await page.evaluate(() => document.documentElement.textContent)).includes('estimated stacks'), 'estimated stacks are mentioned');
 	await page.close();
 });
 
-await test('svg: a part of estimated stacks is an estimate, and says so', async () => {
+await test('svg: values of a part of estimated stacks are marked as estimates', async () => {
 	const page = await openPage(`${site}/pairs.svg#zoom=;main;a`);
 	await press(page, 'Table');
 	await search(page, '^u$');
@@ -193,7 +193,7 @@ await test('svg: a part of estimated stacks is an estimate, and says so', async 
 	await filtered.close();
 });
 
-await test('svg: what pairs do not determine is told as a limit', async () => {
+await test('svg: values that caller/callee pairs do not determine are shown as upper bounds', async () => {
 	const page = await openPage(`${site}/circle.svg`), rows = await table(page);
 	check(rows.a[2] === '≤100' && rows.b[2] === '≤105' && rows.b[0] === '70' && rows.main[2] === '115', rows);
 	await search(page, '^b$');
@@ -205,7 +205,7 @@ await test('svg: what pairs do not determine is told as a limit', async () => {
 	await page.close();
 });
 
-await test('svg: a difference of pairs has both sides as they were measured', async () => {
+await test('svg: a diff of caller/callee pairs has the measured values of both sides', async () => {
 	const page = await openPage(`${site}/pairs-changed.svg`), rows = await table(page);
 	const before = functionsOf(RECURSIVE), after = functionsOf(RECURSIVE.replace(';u 50', ';u 250'));
 	for (const [name, [a, b]] of Object.entries(rows)) {

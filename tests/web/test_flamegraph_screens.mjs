@@ -7,7 +7,7 @@ import { accessible, drawn } from './browser.mjs';
 import { check, some, test } from './lib.mjs';
 import { draw, finish, folder, FOLDED, frames, openPage, said, search, site, table, under } from './svg_pages.mjs';
 
-await test('svg: frames stay where flamegraph.pl draws them; the bar has room of its own above', async () => {
+await test('svg: frames have the positions of flamegraph.pl, and the toolbar has its own space above them', async () => {
 	const page = await openPage(`${site}/a.svg`), still = await openPage(`${site}/a.svg`, { scripts: false });
 	const now = await frames(page);
 	check(now.all.y === 101 && now.all.x === 10, now.all);
@@ -25,7 +25,7 @@ const HIGH = Array.from({ length: 40 }, (_, i) => `${Array.from({ length: 60 }, 
 draw('high.svg', HIGH, '--subtitle', 'a subtitle that is much longer than the screen of a telephone is wide, and is cut there');
 
 for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160], [1920, 1080]]))
-	await test(`svg: it fills a window of ${width} px, opens at the root, and its bar and words stay in sight`, async () => {
+	await test(`svg: the picture fills a window of ${width} px, opens at the root, and its toolbar stays visible`, async () => {
 		const page = await openPage(`${site}/high.svg`, { width, height, phone }), inWindow = () => page.evaluate(() => {
 			const of = (e) => e.getBoundingClientRect(), out = (r) => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight;
 			return [...document.querySelectorAll('.controls > *, #details, #matched')].filter((e) => of(e).width && out(of(e))).map((e) => e.outerHTML.slice(0, 80));
@@ -35,7 +35,7 @@ for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [
 			return { left: r.left, width: r.width, bottom: r.bottom, high: innerHeight, wide: document.documentElement.scrollWidth };
 		});
 		check(start.all.width === width - 20 && root.width > width - 21 && root.left === 10 && root.wide <= width, start.all, root);
-		check(root.bottom < root.high && root.bottom > Math.min(root.high - 60, 500), 'the root is in the window', root);
+		check(root.bottom < root.high && root.bottom > Math.min(root.high - 60, 500), 'the root is visible', root);
 		check((await inWindow()).length === 0, await inWindow());
 		await search(page, 'handle59');
 		await page.evaluate(() => scrollTo(0, 100));
@@ -48,12 +48,12 @@ for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [
 		check(texts, 'headings fit');
 		await page.setViewport({ width: 700, height: 500 });
 		await drawn(page);
-		check((await frames(page)).all.width === 680, 'it follows its window');
+		check((await frames(page)).all.width === 680, 'the picture follows the size of the window');
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
 	});
 
-await test('svg: boxes in sight have labels, however many rows the picture has, and on paper all that are widest', async () => {
+await test('svg: visible boxes of a very deep picture have labels, and print draws the widest boxes', async () => {
 	const stack = (name) => Array.from({ length: 1500 }, (_, i) => `${name}::level${i}`).join(';');
 	draw('rows.svg', `${stack('Wide')} 80\n${stack('Narrow')} 20\n`);
 	const page = await openPage(`${site}/rows.svg`, { width: 1440 });
@@ -82,7 +82,7 @@ await test('svg: boxes in sight have labels, however many rows the picture has, 
 	await page.close();
 });
 
-await test('svg: labels leave out the namespace, then the class, and keep the method', async () => {
+await test('svg: labels omit the namespace first, then the class, and keep the method', async () => {
 	draw('labels.svg', 'Wiki\\Page\\Parser::parse 30\nWiki\\Page\\Parser::finish 10\nWiki\\Page\\Parser::lookAtAllLinks 3\n');
 	const labels = (page) => page.$$eval('#frames text', (all) => all.map((e) => e.textContent).filter((s) => s !== 'all').sort());
 	const still = await openPage(`${site}/labels.svg`, { scripts: false });
@@ -96,7 +96,7 @@ await test('svg: labels leave out the namespace, then the class, and keep the me
 	await still.close();
 });
 
-await test('svg: a width that was chosen stays, and its bar does not leave a smaller window', async () => {
+await test('svg: --width is kept in a smaller window, which the toolbar does not leave', async () => {
 	draw('wide.svg', FOLDED, '--width', '1500');
 	const page = await openPage(`${site}/wide.svg`, { width: 600 });
 	check((await frames(page)).all.width === 1480);
@@ -109,7 +109,7 @@ await test('svg: a width that was chosen stays, and its bar does not leave a sma
 	await page.close();
 });
 
-await test('svg: a narrow picture wraps its bar', async () => {
+await test('svg: the toolbar of a narrow picture wraps', async () => {
 	draw('narrow.svg', FOLDED, '--width', '420');
 	const page = await openPage(`${site}/narrow.svg`, { width: 430 });
 	const over = await page.evaluate(() => {
@@ -121,7 +121,7 @@ await test('svg: a narrow picture wraps its bar', async () => {
 });
 
 for (const dark of [false, true])
-	await test(`svg: axe finds nothing serious${dark ? ' in the dark' : ''}`, async () => {
+	await test(`svg: axe reports no serious violations${dark ? ' in dark mode' : ''}`, async () => {
 		const page = await openPage(`${site}/a.svg#search=parse&keep=load&zoom=;main`, { dark });
 		await accessible(page, 'svg', { evaluate: true });
 		await table(page);
@@ -129,7 +129,7 @@ for (const dark of [false, true])
 		await page.close();
 	});
 
-await test('svg: in the dark the paper is dark and words are light', async () => {
+await test('svg: dark mode has light text on a dark background', async () => {
 	const page = await openPage(`${site}/a.svg`, { dark: true });
 	const [paper, words] = await page.$$eval('#paper, #title', (both) => both.map((e) => getComputedStyle(e).fill));
 	const light = (color) => color.match(/\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
@@ -137,7 +137,7 @@ await test('svg: in the dark the paper is dark and words are light', async () =>
 	await page.close();
 });
 
-await test('svg: it is printed in light colors, also in the dark', async () => {
+await test('svg: print has light colors, also in dark mode', async () => {
 	const page = await openPage(`${site}/a.svg`, { dark: true, width: 900 });
 	await page.emulateMediaType('print');
 	const [paper, words] = await page.$$eval('#paper, #title', (both) => both.map((e) => getComputedStyle(e).fill));
@@ -145,7 +145,7 @@ await test('svg: it is printed in light colors, also in the dark', async () => {
 	await page.close();
 });
 
-await test('svg: printed, it has no controls and no room for them', async () => {
+await test('svg: print has no controls and no space for them', async () => {
 	const page = await openPage(`${site}/a.svg`);
 	await page.emulateMediaType('print');
 	check(await page.$eval('.controls', (e) => getComputedStyle(e).display) === 'none');
@@ -154,7 +154,7 @@ await test('svg: printed, it has no controls and no room for them', async () => 
 	await page.close();
 });
 
-await test('svg: with scripts off, or forbidden by a policy, there is a whole still picture', async () => {
+await test('svg: with scripts disabled or blocked by a CSP, the complete static picture is shown', async () => {
 	for (const [how, where] of [[{ scripts: false }, `${site}/a.svg`], [{}, under("default-src 'none'; script-src 'none'; style-src 'unsafe-inline'", 'a.svg')]]) {
 		const page = await openPage(where, how);
 		const content = await page.content();
@@ -164,7 +164,7 @@ await test('svg: with scripts off, or forbidden by a policy, there is a whole st
 	}
 });
 
-await test('svg: its scripts run where the policy names them by their hashes, and not if it names one only', async () => {
+await test('svg: scripts run under a CSP that has both of their hashes, and not with only one', async () => {
 	const file = readFileSync(join(folder, 'a.svg'), 'utf8'), hashes = file.match(/'sha256-[^']*'/g);
 	const script = /<script>(?:<!\[CDATA\[)?([^]*?)(?:\]\]>)?<\/script>/.exec(file)[1];
 	check(hashes[0] === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && hashes.length === 2, hashes);

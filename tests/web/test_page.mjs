@@ -7,13 +7,13 @@ import { at, browser, clickRow, colors, finish, notAt, openPage, pointInRow, pre
 const bare = await serve(program, '--empty');
 const page = await openPage(site);
 
-await test('the page opens without complaints of the browser or violations of its policy', async () => {
+await test('the page opens without console errors or CSP violations', async () => {
 	await page.waitForSelector('.plot canvas');
 	check(page.complaints.length === 0, page.complaints);
 	check((await page.evaluate(() => globalThis.violations)).length === 0, await page.evaluate(() => globalThis.violations));
 });
 
-await test('nothing on the page jumps while it loads', async () => {
+await test('the layout does not shift while the page loads', async () => {
 	const fresh = await openPage(`${site}/?entry=index`);
 	await fresh.waitForSelector('.plot canvas');
 	await drawn(fresh);
@@ -27,13 +27,13 @@ await test('the flame graph is drawn', async () => {
 	check(await colors(page) > 50, 'colors', await colors(page));
 });
 
-await test('the table has the functions with the largest self value first', async () => {
+await test('the table is sorted by self value, largest first', async () => {
 	const rows = await page.$$eval('.rows tbody tr:not(.gap)', (all) => all.map((tr) => parseFloat(tr.cells[0].textContent)));
 	check(rows.length > 10 && rows[0] > 5, rows);
 	check(rows.every((v, i) => i === 0 || v <= rows[i - 1]), rows);
 });
 
-await test('a search marks boxes and says how much of the graph they are', async () => {
+await test('a search highlights boxes and shows their share of the graph', async () => {
 	const before = await colors(page);
 	await page.type('#search', 'parser::PARSE');
 	await drawn(page);
@@ -42,21 +42,21 @@ await test('a search marks boxes and says how much of the graph they are', async
 	check(await colors(page) !== before);
 });
 
-await test('the matched share is what the API has as total', async () => {
+await test('the matched share equals the total share in the API', async () => {
 	const shown = parseFloat(await text(page, '.matched'));
 	const { functions } = await (await fetch(`${site}/api/v1/functions?limit=0`)).json();
 	const share = 100 * functions.find((f) => f.name === 'Wiki\\Parser::parse').total_share;
 	check(Math.abs(shown - share) < 0.06, shown, share);
 });
 
-await test('Enter goes to the next match, and its name is told', async () => {
+await test('Enter in the search field keeps the search in the URL', async () => {
 	await page.focus('#search');
 	await page.keyboard.press('Enter');
 	await drawn(page);
 	await at(page, 'search=');
 });
 
-await test('a search that is no regular expression is taken as text', async () => {
+await test('an invalid regular expression is searched as text, and Escape clears it', async () => {
 	await page.$eval('#search', (e) => e.select());
 	await page.type('#search', 'parse(');
 	await drawn(page);
@@ -66,7 +66,7 @@ await test('a search that is no regular expression is taken as text', async () =
 	check(await text(page, '.matched') === '');
 });
 
-await test('a click zooms, the address has the path, and Back leads out again', async () => {
+await test('a click zooms and puts the path into the URL, and Back and Forward follow', async () => {
 	await clickRow(page, 2);
 	await at(page, 'Wiki%5CKernel%3A%3Ahandle');
 	check((await text(page, '.crumbs')).includes('Wiki\\Kernel::handle'));
@@ -79,7 +79,7 @@ await test('a click zooms, the address has the path, and Back leads out again', 
 	check((await text(page, '.crumbs')).includes('Wiki\\Kernel::handle'));
 });
 
-await test('a link opens the same zoom and search', async () => {
+await test('a link restores the zoom and the search', async () => {
 	const other = await openPage(`${site}/?inverted=1#zoom=%7Bmain%7D%40%2Fsrv%2Fwiki%2Findex.php%3A1;Wiki%5CKernel%3A%3Ahandle&search=preg`);
 	await drawn(other);
 	check((await text(other, '.crumbs')).includes('Wiki\\Kernel::handle'));
@@ -88,7 +88,7 @@ await test('a link opens the same zoom and search', async () => {
 	await other.close();
 });
 
-await test('the table shows what is on the zoomed box only', async () => {
+await test('the table is limited to the zoomed box', async () => {
 	check(!(await text(page, '.rows tbody')).includes('Wiki\\Queue::work'));
 	await page.click('.crumbs .reset');
 	await drawn(page);
@@ -99,7 +99,7 @@ await test('the table shows what is on the zoomed box only', async () => {
 	await page.keyboard.press('Backspace');
 });
 
-await test('the glass beside a function searches exactly it', async () => {
+await test('the search button beside a function searches for exactly that function', async () => {
 	await page.click('.rows tbody tr:not(.gap) .mark');
 	await drawn(page);
 	check((await page.$eval('#search', (e) => e.value)).startsWith('^'));
@@ -118,7 +118,7 @@ await test('columns sort both ways', async () => {
 	await page.click('th.self button');
 });
 
-await test('arrow keys walk the boxes and tell where they are', async () => {
+await test('arrow keys move between boxes and announce the current one', async () => {
 	await page.focus('.flame');
 	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
 		await page.keyboard.press(key);
@@ -133,7 +133,7 @@ await test('arrow keys walk the boxes and tell where they are', async () => {
 	await notAt(page, 'zoom=');
 });
 
-await test('the pointer shows name, place, self and total', async () => {
+await test('hovering over a box shows its name, location and values', async () => {
 	const { x, y } = await pointInRow(page, 2);
 	await page.mouse.move(x, y);
 	await page.waitForSelector('.tip');
@@ -142,7 +142,7 @@ await test('the pointer shows name, place, self and total', async () => {
 	await page.mouse.move(5, 5);
 });
 
-await test('an entry point can be chosen, and the reversed graph keeps it', async () => {
+await test('an entry point can be selected, and reversing the graph keeps it', async () => {
 	await page.click('.picker .pick');
 	await page.type('.picker input', 'cron');
 	await page.keyboard.press('Enter');
@@ -157,7 +157,7 @@ await test('an entry point can be chosen, and the reversed graph keeps it', asyn
 	await ready(page);
 });
 
-await test('an empty result says why, and offers what there is', async () => {
+await test('an empty result gives the reason and offers all stored data', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');
 	check(/No samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: .*index/.test(said), said);
@@ -167,7 +167,7 @@ await test('an empty result says why, and offers what there is', async () => {
 	await other.close();
 });
 
-await test('a function of a range has its callers and callees', async () => {
+await test('the page of a function in a range lists callers and callees', async () => {
 	const other = await openPage(`${site}/?entry=index&function=Wiki%5CRouter%3A%3Adispatch`);
 	await other.waitForSelector('.edges tbody tr');
 	const named = await other.$$eval('.edges tbody th', (all) => all.map((th) => th.textContent));
@@ -175,7 +175,7 @@ await test('a function of a range has its callers and callees', async () => {
 	await other.close();
 });
 
-await test('an empty store says how to begin', async () => {
+await test('the page of an empty store explains how to get started', async () => {
 	const other = await openPage(bare);
 	const said = await text(other, '.empty');
 	check(said.includes('strobe run -- php script.php') && said.includes('strobe.mode=sample'), said);
@@ -183,12 +183,12 @@ await test('an empty store says how to begin', async () => {
 	await other.close();
 });
 
-await test('a bad parameter is answered with its sentence', async () => {
+await test('an invalid parameter is answered 400 with the reason', async () => {
 	const answer = await raw(site, '/?limit=x');
 	check(answer.status === 400 && answer.bytes.toString().includes('limit=x: give a number of rows'));
 });
 
-await test('without scripts there are the form, the picture and the table', async () => {
+await test('without scripts the page has the form, the picture and the table', async () => {
 	const other = await openPage(site, { scripts: false });
 	const html = await other.content();
 	check(html.includes('file_get_contents') && html.includes('<select name="entry">'));
@@ -201,7 +201,7 @@ await test('without scripts there are the form, the picture and the table', asyn
 });
 
 for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]]))
-	await test(`axe finds nothing serious: ${where}`, async () => {
+	await test(`axe reports no serious violations: ${where}`, async () => {
 		const open = await browser.newPage();
 		await open.setBypassCSP(true);		// axe itself comes from outside
 		await open.setViewport({ width: how.width || 1440, height: how.height || 900 });
@@ -213,7 +213,7 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		await accessible(open, `${where}, list open`, { within: '.picker .popup' });
 		await open.keyboard.press('Escape');
 		await pressed(open, 'compare');
-		await accessible(open, `${where}, choice of comparisons open`, { within: '.compare .popup' });
+		await accessible(open, `${where}, menu of comparisons open`, { within: '.compare .popup' });
 		for (const address of [`${site}/?entry=nothing`, bare]) {
 			await open.goto(address);
 			await ready(open);
@@ -222,7 +222,7 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		await open.close();
 	});
 
-await test('after all this the page has nothing to complain about', async () => {
+await test('the page has logged no console errors during the tests', async () => {
 	check(page.complaints.length === 0, page.complaints);
 });
 

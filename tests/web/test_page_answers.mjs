@@ -5,7 +5,7 @@ import { ready } from './browser.mjs';
 import { check, raw, serve, test } from './lib.mjs';
 import { browser, finish, openPage, program, site } from './live_pages.mjs';
 
-await test('every format of a profile adds up to the same samples', async () => {
+await test('every format of a profile has the same number of samples', async () => {
 	const range = 'from=-24h&to=now&entry=cron';
 	const { total } = await (await fetch(`${site}/api/v1/functions?${range}`)).json();
 	const { nodes, columns, frames } = await (await fetch(`${site}/api/v1/profile?${range}`)).json();
@@ -22,7 +22,7 @@ await test('every format of a profile adds up to the same samples', async () => 
 	check(timeline.samples.reduce((a, b) => a + b, 0) === total);
 });
 
-await test('names of all 256 byte values are valid JSON and UTF-8', async () => {
+await test('names with all 256 byte values are sent as valid JSON and UTF-8', async () => {
 	for (const path of ['/api/v1/profile?entry=bytes', '/api/v1/functions?entry=bytes&limit=0']) {
 		const { bytes } = await raw(site, path);
 		const said = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -31,7 +31,7 @@ await test('names of all 256 byte values are valid JSON and UTF-8', async () => 
 	}
 });
 
-await test('names of all 256 byte values are a well-formed picture and page', async () => {
+await test('names with all 256 byte values give a well-formed picture and page', async () => {
 	const svg = await raw(site, '/flamegraph.svg?entry=bytes'), html = await raw(site, '/?entry=bytes');
 	const blank = await browser.newPage();
 	const wrong = await blank.evaluate((s) => {
@@ -46,7 +46,7 @@ await test('names of all 256 byte values are a well-formed picture and page', as
 	await other.close();
 });
 
-await test('the picture opens with its own script, which zooms', async () => {
+await test('the SVG runs its own script, and a click zooms', async () => {
 	const tab = await browser.newPage(), said = [];
 	tab.on('console', (m) => said.push(m.text()));
 	tab.on('pageerror', (e) => said.push(e.message));
@@ -61,14 +61,14 @@ await test('the picture opens with its own script, which zooms', async () => {
 	await tab.close();
 });
 
-await test('a rebound name is misdirected', async () => {
+await test('a foreign Host header is answered 421, which prevents DNS rebinding', async () => {
 	for (const path of ['/', '/api/v1/status', '/metrics', '/healthz', '/nothing']) {
 		const answer = await raw(site, path, { headers: { Host: `evil.example:${new URL(site).port}` } });
 		check(answer.status === 421, path, answer.status);
 	}
 });
 
-await test('a page of another origin can neither read nor embed', async () => {
+await test('a page of another origin can neither read nor embed responses', async () => {
 	const other = http.createServer((_q, r) => {
 		r.setHeader('Content-Type', 'text/html');
 		r.end('<!doctype html><title>elsewhere</title>');
@@ -95,7 +95,7 @@ await test('a page of another origin can neither read nor embed', async () => {
 	other.close();
 });
 
-await test('a browser logs in by the form, comes back to its page, and logs out', async () => {
+await test('the login form redirects back to the requested page, and logout ends the session', async () => {
 	const guarded = await serve(program, '--token', 'correct-horse-battery');
 	const tab = await browser.newPage();
 	const send = (button) => Promise.all([tab.waitForNavigation(), tab.click(button)]);
@@ -108,11 +108,11 @@ await test('a browser logs in by the form, comes back to its page, and logs out'
 	await send('.login button');
 	check(tab.url() === `${guarded}/?from=-2h#search=index&show=table`, tab.url());
 	await ready(tab);
-	check(await tab.evaluate(() => document.cookie) === '', 'scripts do not see the cookie');
+	check(await tab.evaluate(() => document.cookie) === '', 'scripts cannot read the cookie');
 	await tab.deleteCookie(...await tab.cookies());
 	await tab.select('select[aria-label="Group by"]', 'class');
 	await tab.waitForSelector('input[name=token]');
-	check(tab.url().startsWith(`${guarded}/login?next=`) && tab.url().endsWith('#search=index&show=table'), 'the session has expired', tab.url());
+	check(tab.url().startsWith(`${guarded}/login?next=`) && tab.url().endsWith('#search=index&show=table'), 'an expired session leads to the login form', tab.url());
 	await tab.type('input[name=token]', 'correct-horse-battery');
 	await send('.login button');
 	check(tab.url() === `${guarded}/?from=-2h&by=class#search=index&show=table`, tab.url());
@@ -129,11 +129,11 @@ await test('a browser logs in by the form, comes back to its page, and logs out'
 	await send('.bar .who button');
 	check(tab.url() === `${guarded}/login`, tab.url());
 	await tab.goto(`${guarded}/runs`);
-	check(await tab.$('input[name=token]') !== null, 'the session is over');
+	check(await tab.$('input[name=token]') !== null, 'logout ends the session');
 	await tab.close();
 });
 
-await test('no answer ever has a CORS header, and all have the policy', async () => {
+await test('no response has a CORS header, and every response has a CSP and the other security headers', async () => {
 	for (const path of ['/', '/api/v1/status', '/nothing', '/flamegraph.svg', '/metrics']) {
 		const { headers } = await raw(site, path, { headers: { Host: new URL(site).host } });
 		check(!Object.keys(headers).some((h) => h.startsWith('access-control')), path);
@@ -142,7 +142,7 @@ await test('no answer ever has a CORS header, and all have the policy', async ()
 	}
 });
 
-await test('HEAD answers without a body, and bodies are refused', async () => {
+await test('HEAD has no body, and unexpected bodies, methods and oversized requests are rejected', async () => {
 	const head = await raw(site, '/api/v1/status', { method: 'HEAD' });
 	check(head.status === 200 && head.bytes.length === 0 && Number(head.headers['content-length']) > 100);
 	const body = await raw(site, '/api/v1/status', { method: 'POST', headers: { Origin: site, 'Content-Length': 3 }, body: 'abc' });

@@ -4,7 +4,7 @@ import { newPage, ready } from './browser.mjs';
 import { check, test } from './lib.mjs';
 import { at, browser, finish, openPage, pressed, site, text } from './live_pages.mjs';
 
-await test('the address of a comparison with nothing leads to the page, which says what there is', async () => {
+await test('a comparison with an empty range opens the page and says what the store holds', async () => {
 	const open = await newPage(browser);
 	await open.goto(`${site}/?base_from=-72h&base_to=-71h`);
 	await open.waitForSelector('.bar button.live');
@@ -20,7 +20,7 @@ await test('the address of a comparison with nothing leads to the page, which sa
 // With dates where a range includes a midnight.
 const bothRanges = /^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d – .* compared with .*\d\d:\d\d:\d\d – /;
 
-await test('a range is compared with the same range before, yesterday and labels by a few clicks', async () => {
+await test('a range can be compared with the range before it, a week ago, and other labels', async () => {
 	const other = await openPage(`${site}/?from=-15m&entry=search`), heading = () => text(other, '.about h2');
 	await pressed(other, 'compare');
 	await pressed(other, 'the same range before');
@@ -46,7 +46,7 @@ await test('a range is compared with the same range before, yesterday and labels
 	await pressed(other, 'compare');
 	await other.waitForSelector('.compare select[name=after]');
 	const side = () => other.$eval('.compare select[name=after]', (e) => e.value);
-	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the side that is filtered by is chosen again', other.url(), await side());
+	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the filtered side is preselected', other.url(), await side());
 	await pressed(other, 'a week ago at this time');
 	await at(other, 'base_from=-605700s');
 	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('Nothing to compare'));
@@ -55,7 +55,7 @@ await test('a range is compared with the same range before, yesterday and labels
 	await other.close();
 });
 
-await test('a comparison that fails shows nothing of the one before, and another can be chosen', async () => {
+await test('a failed comparison clears the previous one, and another can be selected', async () => {
 	const other = await openPage(`${site}/?from=-15m&base_from=-1800s&base_to=-900s`);
 	await other.waitForSelector('.about h2');
 	await pressed(other, 'compare');
@@ -74,7 +74,7 @@ await test('a comparison that fails shows nothing of the one before, and another
 	await other.close();
 });
 
-await test('yesterday at this time is the same time of the clocks, also after they were changed', async () => {
+await test('yesterday at this time is the same local time, also after a change of daylight saving time', async () => {
 	const other = await newPage(browser);
 	await other.evaluateOnNewDocument((changed) => {		// which were an hour ahead until then
 		for (const name of ['toLocaleDateString', 'toLocaleTimeString']) {
@@ -90,7 +90,7 @@ await test('yesterday at this time is the same time of the clocks, also after th
 	await other.close();
 });
 
-await test('a range is compared with the one before it, and both are named in the zone of the page', async () => {
+await test('the heading of a comparison has both ranges in the time zone of the page', async () => {
 	const other = await openPage(`${site}/?from=-20m&base_from=-40m&base_to=-20m`);
 	check(bothRanges.test(await text(other, '.about h2')), await text(other, '.about h2'));
 	await other.waitForFunction(() => /^[+-]/.test(document.querySelector('.rows tbody tr:not(.gap)')?.cells[0].textContent));

@@ -25,7 +25,7 @@ async function samplesAre(open, label, wanted) {
 	check(sum > 0 && looked.samples === sum && sum < values.reduce((n, v) => n + v.samples, 0), label, sum, looked);
 }
 
-await test('several values of a label are ticked, turned to "not", and untied again, by mouse', async () => {
+await test('several values of a label can be selected, negated and deselected with the mouse', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await clickIn(open, 'entry', '.pick');
 	await clickIn(open, 'entry', 'li .tick', 'cron');
@@ -41,17 +41,17 @@ await test('several values of a label are ticked, turned to "not", and untied ag
 	await open.reload();
 	await ready(open);
 	await clickIn(open, 'entry', '.pick');
-	check((await ticked(open, 'entry')).sort().join() === 'cron,index', 'after a reload');
+	check((await ticked(open, 'entry')).sort().join() === 'cron,index', 'the selection is kept after a reload');
 	await clickIn(open, 'entry', 'li .tick', 'cron');
 	await becomes(open, 'entry', ['!index']);
 	await clickIn(open, 'entry', 'li .val', 'all entry points');
 	await becomes(open, 'entry', []);
-	check(!await open.$('.picker .popup'), 'a click on a line is all that is wanted');
+	check(!await open.$('.picker .popup'), 'a click on a value closes the list');
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });
 
-await test('a prefix can be clicked, alone and beside values; Back undoes each step', async () => {
+await test('a prefix can be selected, alone or with values, and Back undoes each step', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await clickIn(open, 'entry', '.pick');
 	await open.type('.picker input', 'in');
@@ -68,7 +68,7 @@ await test('a prefix can be clicked, alone and beside values; Back undoes each s
 	await open.close();
 });
 
-await test('a prefix is excluded as a value is, and "is" and "is not" are distinguished', async () => {
+await test('a prefix can be excluded like a value, and inclusions and exclusions can be combined', async () => {
 	const open = await openPage(`${site}/?from=-24h&entry=in*&entry=cron`);
 	await clickIn(open, 'entry', '.pick');
 	await clickIn(open, 'entry', '.segments button', 'is not');
@@ -87,7 +87,7 @@ await test('a prefix is excluded as a value is, and "is" and "is not" are distin
 	await open.close();
 });
 
-await test('lists and forms that pop up are closed by Escape, wherever the focus is, and by a click elsewhere', async () => {
+await test('popups close on Escape, wherever the focus is, and on a click outside', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	for (const [button, popup] of [['.picker .pick', '.picker .popup'], ['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
 		await open.click(button);
@@ -95,7 +95,7 @@ await test('lists and forms that pop up are closed by Escape, wherever the focus
 		await open.evaluate(() => document.activeElement.blur());
 		await open.keyboard.press('Escape');
 		await open.waitForFunction((s) => !document.querySelector(s), {}, popup);
-		check(await open.evaluate((s) => document.activeElement.matches(s), button), 'the focus is back', button);
+		check(await open.evaluate((s) => document.activeElement.matches(s), button), 'the focus returns to the button', button);
 		await open.click(button);
 		await open.waitForSelector(popup);
 		const { x, y } = await open.$eval('.flame', (e) => ({ x: e.getBoundingClientRect().right - 40, y: e.getBoundingClientRect().top + 4 }));
@@ -105,7 +105,7 @@ await test('lists and forms that pop up are closed by Escape, wherever the focus
 	await open.close();
 });
 
-await test('an Escape that comes before a list is painted gives the focus back, too', async () => {
+await test('Escape before a list is painted returns the focus, too', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	const focus = await open.evaluate(async () => {
 		const button = document.querySelector('.picker .pick'), turn = async (done) => {
@@ -122,10 +122,10 @@ await test('an Escape that comes before a list is painted gives the focus back, 
 	await open.close();
 });
 
-await test('any label of the data can be filtered by', async () => {
+await test('every label in the data can be used as a filter', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await open.waitForSelector('.more-labels');
-	check(!(await open.$$eval('.picker .key', (all) => all.map((e) => e.textContent))).includes('clock'), 'it has one value');
+	check(!(await open.$$eval('.picker .key', (all) => all.map((e) => e.textContent))).includes('clock'), 'a label with one value has no picker');
 	await open.select('.more-labels', 'clock');
 	await clickIn(open, 'clock', '.segments button', 'is not');
 	await clickIn(open, 'clock', 'li .tick', 'wall');
@@ -137,7 +137,7 @@ await test('any label of the data can be filtered by', async () => {
 });
 
 for (const [filter, words] of some([['!=in*', 'not "in*"'], ['=in*', '"in*"'], ['!in*', 'not in*']]))
-	await test(`what is no prefix is not shown as one: ${filter}`, async () => {
+	await test(`values that end in an asterisk are shown differently from prefixes: ${filter}`, async () => {
 		const open = await openPage(`${site}/?from=-24h&entry=${filter}`);
 		check((await text(open, '.picker .pick .val')) === words, await text(open, '.picker .pick .val'));
 		await clickIn(open, 'entry', '.pick');
@@ -146,7 +146,7 @@ for (const [filter, words] of some([['!=in*', 'not "in*"'], ['=in*', '"in*"'], [
 		await open.close();
 	});
 
-await test('without scripts any label is filtered by, is not a value, or begins with one', async () => {
+await test('without scripts every label can be filtered by value and by prefix, also negated', async () => {
 	const other = await openPage(site, { scripts: false });
 	const samples = async () => Number((await (await fetch(`${site}/api/v1/table${new URL(other.url()).search}`)).json()).looked.samples);
 	for (const [label, is, value, words] of [['sapi', 'not', 'cli', 'sapi is not cli'], ['host', 'not-prefix', 'none', 'host does not begin with none'], ['entry', 'prefix', 'in', 'entry begins with in'], ['entry', '', 'cron', 'entry is cron']]) {

@@ -6,7 +6,7 @@ import { at, clickRow, colors, finish, openPage, program, text } from './live_pa
 
 const big = await serve(program, '--boxes', '80000');
 
-await test('eighty thousand boxes are drawn with few rectangles, and searched', async () => {
+await test('a graph of 80,000 boxes is requested in parts, zoomed and searched', async () => {
 	const other = await openPage(`${big}/?entry=big#show=graph`);
 	await drawn(other);
 	check(await colors(other) > 100);
@@ -20,7 +20,7 @@ await test('eighty thousand boxes are drawn with few rectangles, and searched', 
 	check(asked.length === 1 && asked[0].get('pixels') >= 1000 && asked[0].get('zoom').includes(';'), asked.map(String));
 	await other.goBack();
 	await drawn(other);
-	check(asked.length === 1, 'the whole is still there');
+	check(asked.length === 1, 'the whole graph is not requested again');
 
 	// The table of a zoomed box has every function on it, as does a search.
 	await clickRow(other, 3);
@@ -75,7 +75,7 @@ function readBoxes(buffer) {
 const flame = async (more) => readBoxes(await (await fetch(`${big}/api/v1/profile?entry=big&format=flame${more}`)).arrayBuffer());
 
 for (const how of some(['', '&reverse=1']))
-	await test(`the boxes that can be seen are those of the whole, node by node, also where one zooms${how && ', reversed'}`, async () => {
+	await test(`the visible boxes are those of the full graph, also when zoomed${how && ', reversed'}`, async () => {
 		const all = await flame(how), full = new Map(all.list.map((b) => [b.path, b]));
 		check(all.joined === 0 && full.size === all.list.length && full.size > 50000, full.size);
 		const deep = all.list.filter((b) => b.path.split(';').length > 4), small = deep.reduce((a, b) => b.width > 20 && b.width < a.width ? b : a);
@@ -87,13 +87,13 @@ for (const how of some(['', '&reverse=1']))
 			for (const b of part.list) {
 				const same = full.get(b.path);
 				covered.set(b.parent, (covered.get(b.parent) || 0) + b.width);
-				check(b.isGray || same && same.start === b.start && same.width === b.width, 'another box', b.path, b.width);
+				check(b.isGray || same && same.start === b.start && same.width === b.width, 'a box differs from the full graph', b.path, b.width);
 				if (!b.isGray)
 					seen.add(b.path);
 			}
 			for (const b of all.list)
-				check(b.width < least(b) || seen.has(b.path), 'a box is not there', b.path, b.width);
-			check(part.list.filter((b) => !b.isGray).length + part.joined === all.list.length, 'the others are counted', part.joined);
+				check(b.width < least(b) || seen.has(b.path), 'a box is missing', b.path, b.width);
+			check(part.list.filter((b) => !b.isGray).length + part.joined === all.list.length, 'merged boxes are counted', part.joined);
 			check(part.list.length < all.list.length / 2 && part.joined > 0, part.list.length);
 
 			// Gray boxes are exactly as wide as what they stand for.
@@ -101,7 +101,7 @@ for (const how of some(['', '&reverse=1']))
 			for (const b of all.list)
 				children.set(b.parent, (children.get(b.parent) || 0) + b.width);
 			for (const b of part.list)
-				check(b.isGray || (covered.get(b) || 0) === (children.get(full.get(b.path)) || 0), 'own values differ', b.path);
+				check(b.isGray || (covered.get(b) || 0) === (children.get(full.get(b.path)) || 0), 'self values differ', b.path);
 		}
 	});
 

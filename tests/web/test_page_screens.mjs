@@ -4,7 +4,7 @@ import { drawn, newPage, printed, ready } from './browser.mjs';
 import { check, test } from './lib.mjs';
 import { at, browser, colors, finish, openPage, pointInRow, site, text } from './live_pages.mjs';
 
-await test('the bar has one row with the usual labels, and whatever the zone is called', async () => {
+await test('the top bar has one row with the usual labels, also with a long name of the time zone', async () => {
 	const other = await openPage(`${site}/?entry=index&deploy=7`);
 	await other.emulateTimezone('America/Argentina/Buenos_Aires');
 	await other.reload();
@@ -15,14 +15,14 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	await other.emulateTimezone('UTC');
 	await other.reload();
 	await ready(other);
-	check(await other.$eval('.bar', (e) => e.offsetHeight) < 50, 'labels wrap though there is room');
+	check(await other.$eval('.bar', (e) => e.offsetHeight) < 50, 'labels do not wrap where there is room');
 	await other.goto(`${site}/?entry=index&deploy=7&pool=a&method=GET&release=1`);
 	await ready(other);
-	check(await rows() === 1, 'more labels take rows of their own, beside the brand', await rows());
+	check(await rows() === 1, 'more labels wrap beside the brand', await rows());
 	await other.close();
 });
 
-await test('a print has the timeline, as wide as a sheet, the graph and no controls, in light colors', async () => {
+await test('print has the timeline at the width of a sheet and the graph, in light colors without controls', async () => {
 	const other = await openPage(`${site}/?entry=index`, { dark: true });
 	await other.waitForSelector('.plot canvas');
 	const was = await other.$eval('.plot canvas', (e) => e.width), { canvases: [plot, flame], muted } = await printed(other);
@@ -33,11 +33,11 @@ await test('a print has the timeline, as wide as a sheet, the graph and no contr
 	await other.emulateMediaType('print');
 	const seen = (selector) => other.$$eval(selector, (all) => all.filter((e) => e.checkVisibility()).length);
 	check(await seen('.search, .tools, .ends, .ranges, .views, .hint, select, .caption select, .crumbs') === 0);
-	check(await seen('.brand') === 1 && await seen('.pick') === 1 && (await text(other, '.pick.chosen')).includes('index'), 'the label that was chosen');
+	check(await seen('.brand') === 1 && await seen('.pick') === 1 && (await text(other, '.pick.chosen')).includes('index'), 'the selected label is printed');
 	await other.close();
 });
 
-await test('a phone needs no sideways scrolling', async () => {
+await test('the page does not scroll sideways on a phone', async () => {
 	const other = await openPage(site, { width: 390, height: 844, phone: true });
 	const over = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 	check(over <= 0, over);
@@ -45,13 +45,13 @@ await test('a phone needs no sideways scrolling', async () => {
 	for (const button of await other.$$('.picker .pick')) {
 		await button.click();
 		const r = await other.$eval('.picker .popup', (e) => { const b = e.getBoundingClientRect(); return [b.left, b.right]; });
-		check(r[0] >= 0 && r[1] <= 390, 'a list of values', r);
+		check(r[0] >= 0 && r[1] <= 390, 'a list of values fits the screen', r);
 		await button.click();
 	}
 	await other.close();
 });
 
-await test('a range of minutes has several times below it on a phone, and they do not touch', async () => {
+await test('the time axis of a short range has several ticks on a phone, which do not overlap', async () => {
 	const other = await newPage(browser, { width: 390, height: 844, phone: true });
 	await other.evaluateOnNewDocument(() => {
 		const draw = CanvasRenderingContext2D.prototype.fillText;
@@ -75,17 +75,17 @@ await test('a range of minutes has several times below it on a phone, and they d
 	await other.close();
 });
 
-await test('the bar takes three rows on a phone: ranges, and filters that scroll sideways; choices wrap', async () => {
+await test('on a phone the top bar has three rows, and its filters scroll sideways', async () => {
 	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&split=host`, { width: 390, height: 844, phone: true });
 	await other.waitForSelector('.views');
 	const high = () => other.evaluate(() => ['.bar', '.views', '.graph .tools'].map((s) => document.querySelector(s).offsetHeight));
 	const [bar, views, tools] = await high();
 	check(bar < 124 && views < 120 && tools < 90, bar, views, tools);
 	const first = await other.$eval('.picker', (e) => e.getBoundingClientRect().left >= 0) && await other.$eval('.pick.chosen', (e) => e.getBoundingClientRect().right <= 390);
-	check(first, 'the chosen value is in sight');
+	check(first, 'the selected value is visible');
 	const cut = await other.$$eval('.bar .pickers > *', (all) => all.some((e) => { const r = e.getBoundingClientRect(); return r.left < 360 && r.right > 390; }));
-	check(cut && await other.$eval('.bar .ranges', (e) => e.getBoundingClientRect().right <= 390 && e.getBoundingClientRect().left >= 0), 'the ranges too, and more filters than fit are seen to go on', cut);
-	check(await other.$eval('.bar .zone', (e) => e.getBoundingClientRect().right <= 390), 'and the zone');
+	check(cut && await other.$eval('.bar .ranges', (e) => e.getBoundingClientRect().right <= 390 && e.getBoundingClientRect().left >= 0), 'the ranges are visible, and a filter is cut off where more follow', cut);
+	check(await other.$eval('.bar .zone', (e) => e.getBoundingClientRect().right <= 390), 'the time zone is visible');
 	for (const [button, popup] of [['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
 		await other.click(button);
 		await other.waitForSelector(popup);
@@ -96,7 +96,7 @@ await test('the bar takes three rows on a phone: ranges, and filters that scroll
 	await other.close();
 });
 
-await test('the ranges are in sight on a tablet, however many labels are chosen', async () => {
+await test('the ranges are visible on a tablet with many selected labels', async () => {
 	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&entry=index&entry=api*&host=!web1&clock=wall&from=2026-01-01T00:00`, { width: 899, height: 800 });
 	await other.waitForSelector('.ranges');
 	const right = await other.$eval('.ranges', (e) => e.getBoundingClientRect().right);
@@ -104,7 +104,7 @@ await test('the ranges are in sight on a tablet, however many labels are chosen'
 	await other.close();
 });
 
-await test('on a phone the first touch shows a box and the second one zooms', async () => {
+await test('on a phone the first tap shows a box, and the second one zooms', async () => {
 	const other = await openPage(site, { width: 390, height: 844, phone: true });
 	await other.$eval('.flame', (e) => e.scrollIntoView({ block: 'center' }));
 	const { x, y } = await pointInRow(other, 2);

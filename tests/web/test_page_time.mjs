@@ -15,7 +15,7 @@ const painted = (open) => open.evaluate(() => {
 });
 
 for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]]))
-	await test(`samples over time are split by a label, in layers as high as its values: ${where}`, async () => {
+	await test(`the timeline is split by a label into layers in proportion to its values: ${where}`, async () => {
 		const open = await openPage(`${site}/?from=-2h`, how);
 		await open.waitForSelector('.plot canvas');
 		await open.select('.caption select', 'host');
@@ -32,12 +32,12 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 		// Areas are as the numbers, but for the edges of bars.
 		check(first > 100 && second > 100 && Math.abs(first / (first + second) - values[0].samples / sum) < 0.08, first, second, values);
 		const over = await open.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-		check(over <= 0, 'fits', over);
+		check(over <= 0, 'the page fits the window', over);
 		await open.select('.caption select', '');
 		await notAt(open, 'split=');
 		await open.waitForFunction(() => !document.querySelector('.series'));
 		await drawn(open);
-		check(!(await painted(open))[colors[1]], 'one layer again');
+		check(!(await painted(open))[colors[1]], 'the timeline has one layer again');
 		check(open.complaints.length === 0, open.complaints);
 		await open.close();
 	});
@@ -55,7 +55,7 @@ async function pageWithSamples(change) {
 	return open;
 }
 
-await test('large numbers beside the timeline are not cut off', async () => {
+await test('large numbers on the axis of the timeline are not cut off', async () => {
 	const open = await pageWithSamples((n) => n * 100_000);
 	await open.goto(site);
 	await open.waitForSelector('.plot canvas');
@@ -69,16 +69,16 @@ await test('large numbers beside the timeline are not cut off', async () => {
 });
 
 for (const [query, says] of some([['&keep-i=a', true], ['&remove=nothing', true], ['', false]]))
-	await test(`the timeline says that filters of stacks do not apply to it${query && `: ${query}`}`, async () => {
+	await test(`the timeline notes if there are stack filters, which do not apply to it${query && `: ${query}`}`, async () => {
 		const open = await openPage(`${site}/?from=-24h${query}`);
 		await open.waitForFunction(() => /samples/.test(document.querySelector('.caption').textContent));
 		check((await text(open, '.caption')).includes('keep and remove do not apply') === says, query, await text(open, '.caption'));
 		await open.setViewport({ width: 390, height: 844 });
-		check(await open.$eval('.caption span', (e) => e.scrollWidth <= e.clientWidth), 'all of it is in sight on a phone');
+		check(await open.$eval('.caption span', (e) => e.scrollWidth <= e.clientWidth), 'the whole caption is visible on a phone');
 		await open.close();
 	});
 
-await test('a link to the split timeline opens it, also of a label that is not there', async () => {
+await test('a link opens the split timeline, also with an unknown label', async () => {
 	const open = await openPage(`${site}/?from=-24h&split=nothing`);
 	await open.waitForSelector('.series li');
 	check((await text(open, '.series')).includes('others'), await text(open, '.series'));
@@ -89,7 +89,7 @@ await test('a link to the split timeline opens it, also of a label that is not t
 	await open.close();
 });
 
-await test('bars of a short range are as wide as the time they stand for', async () => {
+await test('bars of a short range are as wide as their interval', async () => {
 	const open = await pageWithSamples(() => 5);
 	await open.goto(`${site}/?from=-1m`);
 	await open.waitForSelector('.plot canvas');
@@ -103,7 +103,7 @@ await test('bars of a short range are as wide as the time they stand for', async
 	await open.close();
 });
 
-await test('a finger that is dragged over the timeline chooses a range', async () => {
+await test('dragging a finger over the timeline selects a range', async () => {
 	const open = await openPage(`${site}/?from=-15m`, { width: 390, height: 844, phone: true });
 	await open.waitForSelector('.plot .u-over');
 	await drawn(open);
@@ -115,11 +115,11 @@ await test('a finger that is dragged over the timeline chooses a range', async (
 		return touch;
 	};
 	await (await drag(0.5, 0.5)).end();
-	check(open.url().includes('from=-15m'), 'a tap chooses nothing', open.url());
+	check(open.url().includes('from=-15m'), 'a tap selects nothing', open.url());
 	const touch = await drag(0.8, 0.4);
 	await drawn(open);
 	const marked = await open.$eval('.plot .u-select', (e) => e.getBoundingClientRect().width);
-	check(Math.abs(marked - 0.4 * r.w) < 3, 'the part is marked', marked, r.w);
+	check(Math.abs(marked - 0.4 * r.w) < 3, 'the selection is highlighted', marked, r.w);
 	await touch.end();
 	await at(open, '&to=');
 	const q = new URL(open.url()).searchParams, seconds = (Date.parse(q.get('to')) - Date.parse(q.get('from'))) / 1000;
@@ -128,7 +128,7 @@ await test('a finger that is dragged over the timeline chooses a range', async (
 	await open.close();
 });
 
-await test('dragging over the timeline chooses a range', async () => {
+await test('dragging the mouse over the timeline selects a range', async () => {
 	const page = await openPage(site);
 	await page.waitForSelector('.plot .u-over');
 	const r = await page.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
@@ -146,7 +146,7 @@ await test('dragging over the timeline chooses a range', async () => {
 	await page.close();
 });
 
-await test('live is in the address, and ends when a range with an end is chosen', async () => {
+await test('live mode is in the URL, and ends when a range with an end is selected', async () => {
 	const open = await openPage(`${site}/?from=-15m`), pressed = () => open.$eval('button.live', (b) => b.getAttribute('aria-pressed'));
 	check(await pressed() === 'false');
 	await open.click('button.live');
@@ -171,7 +171,7 @@ await test('live is in the address, and ends when a range with an end is chosen'
 	await open.close();
 });
 
-await test('live of a range with an end is off, whatever the address says', async () => {
+await test('live mode is off for a range with an end, whatever the URL says', async () => {
 	const open = await openPage(`${site}/?from=-30m&to=-5m#live=1`);
 	check(await open.$eval('button.live', (b) => b.getAttribute('aria-pressed')) === 'false');
 	await open.close();
@@ -199,14 +199,14 @@ async function openLive(delay, height) {
 	return { open, graphs, refreshed };
 }
 
-await test('a live page waits for an answer that takes longer than it refreshes', async () => {
+await test('live mode waits for a response that takes longer than the refresh interval', async () => {
 	const { open, graphs, refreshed } = await openLive(1000, 900);
 	await refreshed(2);
 	check(graphs.aborted === 0, graphs);
 	await open.close();
 });
 
-await test('a refresh keeps the zoom, the scroll position and the marked box', async () => {
+await test('a refresh keeps the zoom, the scroll position and the selected box', async () => {
 	const { open, refreshed } = await openLive(0, 480), below = () => open.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
 	await open.focus('.flame');
 	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
@@ -215,7 +215,7 @@ await test('a refresh keeps the zoom, the scroll position and the marked box', a
 	await open.$eval('.flame', (e) => e.scrollTop -= 25);
 	await drawn(open);
 	const scrolled = await below();
-	check(scrolled > 0, 'the graph is higher than its window');
+	check(scrolled > 0, 'the graph is taller than its window');
 	await refreshed(3);
 	check(await below() === scrolled, await below(), scrolled);
 	await open.keyboard.press('Enter');
@@ -226,7 +226,7 @@ await test('a refresh keeps the zoom, the scroll position and the marked box', a
 	await open.close();
 });
 
-await test('a refresh asks for the call graph, too, and keeps its part and the focus', async () => {
+await test('a refresh reloads the call graph, and keeps its visible part and the focus', async () => {
 	const open = await openPage(`${site}/?from=-1h&entry=index#show=calls`), asked = () => open.waitForResponse((r) => r.url().includes('/api/v1/callgraph'));
 	const state = () => open.evaluate(() => document.activeElement.getAttribute('class') + document.activeElement.textContent +
 		document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map((v) => Math.round(v)));
@@ -245,7 +245,7 @@ await test('a refresh asks for the call graph, too, and keeps its part and the f
 	await open.close();
 });
 
-await test('a custom range is typed in the zone that is shown', async () => {
+await test('a custom range is entered in the displayed time zone', async () => {
 	const other = await newPage(browser);
 	await other.emulateTimezone('Asia/Kolkata');
 	await other.goto(`${site}/?from=-15m`);
@@ -261,7 +261,7 @@ await test('a custom range is typed in the zone that is shown', async () => {
 	await other.close();
 });
 
-await test('warnings have their times in the zone that is shown', async () => {
+await test('warnings have times in the displayed time zone', async () => {
 	const { looked } = JSON.parse((await raw(site, '/api/v1/table?from=-24h')).bytes), iso = (unix) => new Date(unix * 1000).toISOString();
 	const other = await newPage(browser);
 	await other.emulateTimezone('Asia/Kolkata');

@@ -40,7 +40,7 @@ for (let i = 0; i < 12; i++) {
 		{ method: 'POST', body: array(100 + i * 7 % 12) });
 }
 
-await test('since and until are typed in the zone that is shown', async () => {
+await test('since and until are entered in the displayed time zone', async () => {
 	const page = await open('/runs?since=2026-03-01T02:00Z&until=now', { zone: 'Asia/Kolkata' }), label = (name) => page.$eval(`input[name=${name}]`, (e) => e.closest('label').textContent.trim());
 	await page.waitForFunction(() => !document.querySelector('input[name=since]').closest('label').textContent.includes('UTC'));
 	check(/^Since \(Asia\//.test(await label('since')) && /^Until \(Asia\//.test(await label('until')), await label('since'));
@@ -54,13 +54,13 @@ await test('since and until are typed in the zone that is shown', async () => {
 	await close(plain);
 });
 
-await test('two runs are compared, and one that is ticked is one', async () => {
+await test('comparing a single selected run is rejected', async () => {
 	const { text, bytes, status } = await raw(site, '/runs/choose?do=compare&run=shop/5f1a1');
 	check(status >= 400 && String(text ?? bytes).includes('1 is ticked'), status, String(text ?? bytes).slice(0, 300));
 });
 
 for (const scripts of some([true, false]))
-	await test(`the state of the page is named, opened and deleted${scripts ? '' : ', without scripts'}`, async () => {
+	await test(`a saved filter can be created, opened and deleted${scripts ? '' : ', without scripts'}`, async () => {
 		const page = await open('/?from=-6h&host=web1&by=class', { width: scripts ? 1440 : 390, dark: scripts, scripts });
 		await page.waitForSelector('.bar a[href^="/filters"]');
 		await press(page, '.bar a[href^="/filters"]');
@@ -68,7 +68,7 @@ for (const scripts of some([true, false]))
 		await press(page, 'main form button');
 		check(new URL(page.url()).pathname === '/filters', page.url());
 		check(await page.$eval('main li a', (e) => e.textContent) === HOSTILE && !await page.$('main img'));
-		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'wider than its window');
+		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page fits the window');
 		if (process.env.SHOTS)
 			await page.screenshot({ path: `${process.env.SHOTS}/filters-${scripts}.png` });
 		await press(page, 'main li a');
@@ -78,7 +78,7 @@ for (const scripts of some([true, false]))
 		await press(page, 'main li button');
 		check((await page.$eval('main h2', (e) => e.textContent)).includes(HOSTILE) && await page.$('main form button') && !await page.$('main img'));
 		await press(page, 'main form a');
-		check(await page.$('main li'), 'it is kept');
+		check(await page.$('main li'), 'the filter is kept on cancel');
 		await press(page, 'main li button');
 		await press(page, 'main form button');
 		check(!await page.$('main li'));
@@ -88,7 +88,7 @@ for (const scripts of some([true, false]))
 const NAMED = [['/runs/shop/5f1a1?column=cpu_ns', { run: 'shop/5f1a1', column: 'cpu_ns' }], ['/?run=shop/5f1a2&base=shop/5f1a1', { run: 'shop/5f1a2', base: 'shop/5f1a1' }], ['/runs', {}]];
 
 for (const [address, has, scripts] of some([false, true].flatMap((scripts) => NAMED.map((how) => [...how, scripts]))))
-	await test(`runs and comparisons are named as well: ${address}${scripts ? '' : ', without scripts'}`, async () => {
+	await test(`saved filters include runs and comparisons: ${address}${scripts ? '' : ', without scripts'}`, async () => {
 		const page = await open(address, { scripts });
 		await page.waitForSelector('.bar a[href^="/filters"]');
 		await press(page, '.bar a[href^="/filters"]');
@@ -107,7 +107,7 @@ for (const [address, has, scripts] of some([false, true].flatMap((scripts) => NA
 		await close(page);
 	});
 
-await test('times of the list are in the zone that the bar names, which is switched and remembered', async () => {
+await test('the list has times in the time zone of the top bar, which can be switched and is remembered', async () => {
 	const still = await open('/runs', { scripts: false }), cell = (page) => page.$eval('.runs time', (e) => e.textContent);
 	const words = (page) => page.$eval('.runs th a[href*="sort=start"]', (e) => e.textContent), utc = await cell(still);
 	check(await words(still) === 'Started (UTC)' && !await still.$('.zone'));
@@ -119,12 +119,12 @@ await test('times of the list are in the zone that the bar names, which is switc
 	await page.click('.bar .zone');
 	check(await words(page) === 'Started (UTC)' && await cell(page) === utc, await cell(page));
 	await page.reload();
-	check(await words(page) === 'Started (UTC)' && await cell(page) === utc, 'it is remembered');
+	check(await words(page) === 'Started (UTC)' && await cell(page) === utc, 'the time zone is remembered');
 	await page.click('.bar .zone');
 	await close(page);
 });
 
-await test('lists have the zone and the sheet of keys in their bars', async () => {
+await test('lists have the time zone and the keyboard shortcuts in their top bars', async () => {
 	for (const [path, keys] of [['/runs', '?this sheet/search the list'], ['/filters', '?this sheet']]) {
 		const page = await open(path);
 		await page.keyboard.press('?');
@@ -135,13 +135,13 @@ await test('lists have the zone and the sheet of keys in their bars', async () =
 		check(await page.$('.bar .zone') !== null && await page.$('.bar .keys-button') !== null, path);
 		if (path === '/runs') {
 			await page.keyboard.press('/');
-			check(await page.evaluate(() => document.activeElement.name) === 'search', 'the field is in focus');
+			check(await page.evaluate(() => document.activeElement.name) === 'search', 'the search field has the focus');
 		}
 		await close(page);
 	}
 });
 
-await test('the list sorts, filters and compares without scripts', async () => {
+await test('the list can be sorted, filtered and compared without scripts', async () => {
 	const page = await open('/runs', { scripts: false });
 	check((await ids(page)).length === 12, await ids(page));
 	await press(page, 'th a[href*="sort=wall"]');
@@ -149,7 +149,7 @@ await test('the list sorts, filters and compares without scripts', async () => {
 	check(sorted[0] === 'shop/5f1a5' && sorted[11] === 'blog/5f1a0', sorted);
 	check(await page.$eval('th[aria-sort]', (th) => th.textContent.startsWith('Wall') && th.getAttribute('aria-sort') === 'descending'));
 	await press(page, 'th[aria-sort] a');
-	check(String(await ids(page)) === String(sorted.reverse()), 'the other way');
+	check(String(await ids(page)) === String(sorted.reverse()), 'the order is reversed');
 	await page.select('select[name=source]', 'blog');
 	await page.type('input[name=labels]', 'host=web0');
 	await press(page, '.controls button');
@@ -163,7 +163,7 @@ await test('the list sorts, filters and compares without scripts', async () => {
 	await page.close();
 });
 
-await test('files are sent and runs deleted without scripts', async () => {
+await test('files can be uploaded and runs deleted without scripts', async () => {
 	writeFileSync(join(files, '77.form.xhprof'), array(5));
 	const page = await open('/runs', { scripts: false });
 	await (await page.$('input[type=file]')).uploadFile(join(files, '77.form.xhprof'));
@@ -178,7 +178,7 @@ await test('files are sent and runs deleted without scripts', async () => {
 	await page.close();
 });
 
-await test('files that are dropped anywhere on the list are sent', async () => {
+await test('files that are dropped anywhere on the list are uploaded', async () => {
 	for (const name of ['81.drop.xhprof', '82.drop.uprofiler'])
 		writeFileSync(join(files, name), array(6));
 	const page = await open('/runs');
@@ -193,7 +193,7 @@ await test('files that are dropped anywhere on the list are sent', async () => {
 	await close(page);
 });
 
-await test('the bar of a list has its zone at the right end, and the fields of the list one line below', async () => {
+await test('the top bar of a list has the time zone at its right end and the fields on one line below', async () => {
 	for (const [path, lines, zone] of [['/runs', 2], ['/runs', 2, 'Asia/Kolkata'], ['/filters', 1]]) {
 		const page = await open(path, { width: 1280, zone });
 		await page.waitForSelector('.bar .keys-button');
@@ -207,17 +207,17 @@ await test('the bar of a list has its zone at the right end, and the fields of t
 });
 
 for (const [width, height, lines, dark] of some([false, true].flatMap((dark) => [[390, 844, 2], [3840, 2160, 1], [1440, 900, 1]].map((size) => [...size, dark]))))
-	await test(`rows are one line, two on a phone, and nothing hangs out: ${width} px${dark ? ', in the dark' : ''}`, async () => {
+	await test(`rows have one line, two on a phone, and nothing overflows: ${width} px${dark ? ', in dark mode' : ''}`, async () => {
 		const page = await open('/runs', { width, height, dark });
 		const tall = await page.$$eval('.runs tbody tr', (rows) => Math.max(...rows.map((r) => r.getBoundingClientRect().height)));
 		check(tall <= 8 + 21 * lines, `${width}: a row of ${tall} px`);
 		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: the page is wider than the window`);
 		check((await page.content()).includes('&lt;/script&gt;'), 'the hostile name is text');
-		check(await page.$('main img') === null, 'and no element');
+		check(await page.$('main img') === null, 'the hostile name creates no element');
 		await close(page);
 	});
 
-await test('on a phone runs of one URL can be distinguished', async () => {
+await test('on a phone runs of the same URL can be told apart', async () => {
 	const many = await Promise.all(['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'].map((id) =>
 		raw(site, `/api/v1/runs?source=twins&id=${id}&url=${encodeURIComponent('/w/index.php?title=Special:RecentChanges&days=7')}`, { method: 'POST', body: array(100) })));
 	check(many.every(({ status }) => status === 201), many);
@@ -234,13 +234,13 @@ await test('on a phone runs of one URL can be distinguished', async () => {
 		await close(page);
 	}
 	const wide = await open('/runs?source=twins');
-	check(await wide.$eval('.runs tbody th', (e) => getComputedStyle(e, '::after').content) === 'none', 'where there is room it has a column');
+	check(await wide.$eval('.runs tbody th', (e) => getComputedStyle(e, '::after').content) === 'none', 'the id has its own column where there is room');
 	await close(wide);
 	for (const id of ['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'])
 		await raw(site, `/api/v1/runs/twins/${id}`, { method: 'DELETE' });
 });
 
-await test('on a phone the fields of the list are folded until one is used, and the totals are in sight', async () => {
+await test('on a phone the fields of the list are collapsed until one is used, and the totals are visible', async () => {
 	for (const [path, isOpen] of [['/runs', false], ['/runs?search=page', true]]) {
 		const page = await open(path, { width: 390, height: 844 });
 		await page.waitForSelector('.fold');
@@ -255,12 +255,12 @@ await test('on a phone the fields of the list are folded until one is used, and 
 	}
 	const wide = await open('/runs');
 	await wide.waitForSelector('.fold[open]');
-	check(await wide.$eval('.fold > summary', (e) => e.offsetHeight) === 0, 'there is nothing to fold where there is room');
+	check(await wide.$eval('.fold > summary', (e) => e.offsetHeight) === 0, 'the fields cannot be collapsed where there is room');
 	await close(wide);
 });
 
 for (const dark of some([false, true]))
-	await test(`axe finds nothing serious in the list${dark ? ' in the dark' : ''}`, async () => {
+	await test(`axe reports no serious violations in the list${dark ? ' in dark mode' : ''}`, async () => {
 		const page = await open('/runs', { dark });
 		await accessible(page, 'the list', { evaluate: true });
 		await close(page);

@@ -20,17 +20,17 @@ function sameTable(table, report, where) {
 	}
 }
 
-await test('the table of a run has the numbers of strobe report, in every metric', async () => {
+await test('the table of a run matches strobe report in every metric', async () => {
 	for (const id of ['cart', 'recursion', 'before'])
 		sameTable(await api(`/api/v1/table?run=shop/${id}`), JSON.parse(strobe('report', files[id], '--json', '--all-columns', '-n', '0')), id);
 });
 
-await test('so has an average of weighted runs', async () => {
+await test('the table of a weighted average matches strobe report', async () => {
 	const table = await api('/api/v1/table?run=shop/cart&run=shop/recursion&weights=3,1');
 	sameTable(table, JSON.parse(strobe('report', '--weights', '3,1', files.cart, files.recursion, '--json', '--all-columns', '-n', '0')), 'average');
 });
 
-await test('groups are those of strobe report --by', async () => {
+await test('tables of groups match strobe report --by', async () => {
 	for (const by of ['class', 'namespace', 'package']) {
 		const report = JSON.parse(strobe('report', files.after, '--json', '--all-columns', '-n', '0', '--by', by));
 		const [rows] = Object.values(report).filter(Array.isArray), table = await api(`/api/v1/table?run=shop/after&by=${by}`);
@@ -42,7 +42,7 @@ await test('groups are those of strobe report --by', async () => {
 	}
 });
 
-await test('callers and callees of a function have the numbers of strobe report', async () => {
+await test('callers and callees of a function match strobe report', async () => {
 	for (const [id, name] of [['cart', 'PDO::query'], ['recursion', 'a'], ['before', 'App\\Part3\\Class2::step1']]) {
 		const report = JSON.parse(strobe('report', files[id], '--callers', name, '--callees', name, '--json', '-n', '0', '--all-columns'));
 		const page = await api(`/api/v1/function?run=shop/${id}&function=${encodeURIComponent(name)}`);
@@ -62,7 +62,7 @@ await test('callers and callees of a function have the numbers of strobe report'
 	}
 });
 
-await test('a comparison has the numbers of strobe diff', async () => {
+await test('the table of a comparison matches strobe diff', async () => {
 	const report = JSON.parse(strobe('diff', files.before, files.after, '--json', '--all', '--rows', '0'));
 	const table = await api('/api/v1/table?run=shop/after&base=shop/before');
 	check(report.functions.length === table.name.length && report.functions.some((f) => f.self.changed), report.functions.length, table.name.length);
@@ -79,7 +79,7 @@ await test('a comparison has the numbers of strobe diff', async () => {
 
 let page = await openPage('/runs/shop/before');
 
-await test('a graph of memory says how much was freed, which it cannot draw', async () => {
+await test('a memory graph says how much freed memory it does not draw', async () => {
 	const notes = async (query) => {
 		const open = await openPage(`/runs/shop/freed${query}`), said = await open.$$eval('.graph .note', (all) => all.map((n) => n.textContent));
 		await open.close();
@@ -89,7 +89,7 @@ await test('a graph of memory says how much was freed, which it cannot draw', as
 	check(await notes('?column=wall_ns') === '');
 });
 
-await test('values of a graph of memory are called drawn, and tables name the base of their shares', async () => {
+await test('values of a memory graph are labeled as drawn, and its table names the base of the shares', async () => {
 	const table = await api('/api/v1/table?run=shop/loops&column=memory_bytes'), { total, whole } = table.columns[table.column];
 	check(total === 1024 && whole === 9216, total, whole);
 	for (const [column, base, facts] of [['memory_bytes', ', shares of 9.00 KiB', ['total drawn', 'self drawn']], ['wall_ns', '', ['total', 'self']]]) {
@@ -111,17 +111,17 @@ await test('values of a graph of memory are called drawn, and tables name the ba
 	}
 });
 
-await test('a run has the bar, the canvas and the controls of the live page', async () => {
+await test('the page of a run has the top bar, the flame graph and the controls of the live page', async () => {
 	await drawn(page);
 	check(await page.$('header.bar .brand') && await page.$('.work .functions') && await page.$('#search'));
 	check(await colors(page) > 30, await colors(page));
 	check((await text(page, '.about h2')) === '<b>before</b>', await text(page, '.about h2'));
 	const below = await page.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
-	check(Math.abs(below) <= 1, 'opens at its root', below);
+	check(Math.abs(below) <= 1, 'the graph opens at its root', below);
 	check(page.complaints.length === 0, page.complaints);
 });
 
-await test('a row leads to its function, and Back out of it', async () => {
+await test('a table row opens its function, and Back returns to the table', async () => {
 	const name = await text(page, '.rows tbody tr:not(.gap) th a');
 	await page.click('.rows tbody tr:not(.gap) th a');
 	await at(page, `function=${encodeURIComponent(name).replaceAll('%20', '+')}`);
@@ -133,7 +133,7 @@ await test('a row leads to its function, and Back out of it', async () => {
 	await page.waitForSelector('.work .functions');
 });
 
-await test('an answer that takes its time is seen to be on its way', async () => {
+await test('a slow response has a progress indicator', async () => {
 	const open = await openPage('/runs/shop/before'), held = [];
 	await drawn(open);
 	await open.setRequestInterception(true);
@@ -156,7 +156,7 @@ await test('an answer that takes its time is seen to be on its way', async () =>
 	await open.close();
 });
 
-await test('shares of callers add up to all of the function', async () => {
+await test('the shares of callers add up to 100%', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CPart3%5CClass2%3A%3Astep1');
 	await open.waitForSelector('.edges tbody tr');
 	const shares = await open.$$eval('.edges:first-of-type tbody tr td:first-of-type', (all) => all.map((td) => parseFloat(td.querySelector('span:last-of-type').textContent)));
@@ -168,7 +168,7 @@ await test('shares of callers add up to all of the function', async () => {
 	await open.close();
 });
 
-await test('both graphs of a function zoom, and links bring that back', async () => {
+await test('both graphs of a function can be zoomed, and a link restores that', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CPart3%5CClass2%3A%3Astep1');
 	await open.waitForSelector('.sandwich canvas');
 	await drawn(open);
@@ -185,7 +185,7 @@ await test('both graphs of a function zoom, and links bring that back', async ()
 	await open.close();
 });
 
-await test('a zoomed graph is reversed in one step, which Back undoes at once', async () => {
+await test('reversing a zoomed graph is one step, which Back undoes', async () => {
 	const open = await openPage('/runs/shop/before#show=graph&zoom=%7Bmain%7D;App%5CKernel%3A%3Ahandle');
 	await press(open, 'reversed');
 	await at(open, 'reverse=1');
@@ -196,7 +196,7 @@ await test('a zoomed graph is reversed in one step, which Back undoes at once', 
 	await open.close();
 });
 
-await test('a second click on a box leads to its function', async () => {
+await test('a second click on a box opens its function', async () => {
 	await drawn(page);
 	const r = await page.$eval('.flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.left + e.clientWidth / 2, y: b.bottom }; });
 	await page.mouse.click(r.x, r.y - 4 - 2.5 * 19);
@@ -210,7 +210,7 @@ await test('a second click on a box leads to its function', async () => {
 
 const sourceRows = (page) => page.$$eval('table.source tbody tr[id]', (all) => all.map((tr) => [Number(tr.id.slice(1)), tr.className, ...[...tr.children].map((c) => c.textContent)]));
 
-await test('next and previous match lead to each match, however narrow, and to no page of a function', async () => {
+await test('next and previous match zoom to every match, however narrow, and never open a function', async () => {
 	const page = await openPage('/runs/shop/places#search=%5Ehit%24&show=graph'), step = async (words) => {
 		await page.click(`button[aria-label="${words} match"]`);
 		await drawn(page);
@@ -221,14 +221,14 @@ await test('next and previous match lead to each match, however narrow, and to n
 	check(await page.$eval('.matched', (e) => e.title) === '300 samples of 1 function in 300 places', await page.$eval('.matched', (e) => e.title));
 	for (const n of ['000', '001', '002', '003']) {
 		check(await step('Next') === `{main};f${n}`, n, page.url());
-		check(await marked() > 1000, 'the match has its color where it is zoomed', await marked());
+		check(await marked() > 1000, 'the zoomed match is highlighted', await marked());
 	}
 	check(await step('Previous') === '{main};f002', page.url());
 	await page.focus('.flame');
 	await page.keyboard.press('Escape');
 	await drawn(page);
-	check(await step('Previous') === '{main};f001' && await step('Previous') === '{main};f000', 'on from where it was', page.url());
-	check(await step('Previous') === '{main};f299', 'before the first one is the last one', page.url());
+	check(await step('Previous') === '{main};f001' && await step('Previous') === '{main};f000', 'stepping continues from the last match', page.url());
+	check(await step('Previous') === '{main};f299', 'stepping wraps around to the last match', page.url());
 	await page.focus('#search');
 	await page.$eval('#search', (e) => e.select());
 	await page.type('#search', 'lone');
@@ -236,13 +236,13 @@ await test('next and previous match lead to each match, however narrow, and to n
 	for (let i = 0; i < 3; i++) {
 		await page.keyboard.press('Enter');
 		await drawn(page);
-		check(page.url().includes('zoom=%7Bmain%7D;lone') && !page.url().includes('function='), 'one match, directly below a wide caller', page.url());
+		check(page.url().includes('zoom=%7Bmain%7D;lone') && !page.url().includes('function='), 'a single match directly below a wide caller', page.url());
 	}
 	check(page.complaints.length === 0, page.complaints);
 	await page.close();
 });
 
-await test('next match stops at matches on matches, too', async () => {
+await test('next match also stops at matches within matches', async () => {
 	const page = await openPage('/runs/shop/places#search=%5Etwice%24&show=graph'), said = [];
 	await page.waitForFunction(() => document.querySelector('.matched').title.includes('2 places'));
 	for (let i = 0; i < 3; i++) {
@@ -258,24 +258,24 @@ await test('next match stops at matches on matches, too', async () => {
 	await page.close();
 });
 
-await test('the source of a function stands beside what its lines took', async () => {
+await test('the source of a function is shown with the values of its lines', async () => {
 	const open = await openPage('/runs/shop/lines?function=total');
 	await open.waitForSelector('table.source');
 	const rows = await sourceRows(open), took = rows.filter((r) => r[2] || r[3]).map((r) => r.slice(0, 5));
 	check(JSON.stringify(took) === '[[5,"hot","20","20","5"],[6,"hot","10","70","6"]]', took);
 	check(rows.find((r) => r[0] === 6)[5].endsWith('$sum += price($item); // </code><script>document.title="owned"</script>'), rows[5]);
-	check(!rows.some((r) => r[0] > 30), 'only around what ran', rows.length);
+	check(!rows.some((r) => r[0] > 30), 'only lines around executed ones are shown', rows.length);
 	check(!(await open.title()).includes('owned'), 'hostile source is inert');
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });
 
-await test('a line has an address, and the whole file is a click away', async () => {
+await test('each line has a link, and the whole file can be opened', async () => {
 	const open = await openPage('/runs/shop/lines?function=total');
 	await open.waitForSelector('#L6');
 	await open.click('#L6 a');
 	await at(open, '#L6');
-	check(await open.$eval('#L6', (tr) => tr.classList.contains('at')), 'marked');
+	check(await open.$eval('#L6', (tr) => tr.classList.contains('at')), 'the linked line is highlighted');
 	const address = new URL(open.url());
 	await press(open, 'all lines');
 	await at(open, 'lines=all');
@@ -290,14 +290,14 @@ await test('a line has an address, and the whole file is a click away', async ()
 		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect(), head = tr.closest('table').querySelector('thead th').getBoundingClientRect();
 		return row.top >= head.bottom - 1 && row.bottom <= pane.bottom + 1 && pane.bottom <= innerHeight;
 	});
-	check(seen, 'the link shows its line');
+	check(seen, 'the linked line is visible');
 	await again.$eval('.code-rows', (pane) => pane.scrollTop = pane.scrollHeight);
 	await drawn(again);
-	check(await again.evaluate(() => Math.abs(document.querySelector('table.source thead th').getBoundingClientRect().top - document.querySelector('.code-rows').getBoundingClientRect().top) < 2), 'headings stay');
+	check(await again.evaluate(() => Math.abs(document.querySelector('table.source thead th').getBoundingClientRect().top - document.querySelector('.code-rows').getBoundingClientRect().top) < 2), 'headings stay visible');
 	await again.close();
 });
 
-await test('a comparison has both sides of each line, and a file that is not there says why', async () => {
+await test('a comparison has both sides of each line, and a missing source file is explained', async () => {
 	const open = await openPage('/?run=shop/lines2&base=shop/lines&function=total');
 	await open.waitForSelector('table.source');
 	check((await texts(open, 'table.source thead th')).join() === 'self before,self after,total before,total after,line,source', await texts(open, 'table.source thead th'));
@@ -314,7 +314,7 @@ const PHONE_SOURCES = [['/?run=shop/lines2&base=shop/lines&function=total', 5, '
 	['/runs/shop/lines?function=total', 6, 'self 10 total 70']];
 
 for (const [address, line, wanted, scripts] of some([true, false].flatMap((scripts) => PHONE_SOURCES.map((how) => [...how, scripts]))))
-	await test(`on a phone the source is in sight, and below each line what it took: ${address}${scripts ? '' : ', without scripts'}`, async () => {
+	await test(`on a phone the source is visible, with the values below each line: ${address}${scripts ? '' : ', without scripts'}`, async () => {
 		const open = await openPage(address, { width: 390, height: 844, phone: true, scripts });
 		await open.waitForSelector('table.source');
 		const [code, seen] = await open.$eval(`#L${line}`, (tr) => {
@@ -323,41 +323,41 @@ for (const [address, line, wanted, scripts] of some([true, false].flatMap((scrip
 			return [left, values.every(([r]) => r.left >= 0 && r.right <= innerWidth && r.top > top) && values.map(([, words]) => words).join(' ')];
 		});
 		check(code < 100 && seen === wanted, address, scripts, code, seen);
-		check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'no row is taller than two lines');
+		check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'rows have at most two lines');
 		await open.close();
 	});
 
-await test('without scripts the source is a table too', async () => {
+await test('without scripts the source is shown as a table', async () => {
 	const plain = await openPage('/runs/shop/lines?function=total#L6', { scripts: false });
 	const rows = await sourceRows(plain);
 	check(rows.find((r) => r[0] === 6).slice(2, 5).join() === '10,70,6', rows);
-	check(await plain.$eval('#L6', (tr) => tr.matches(':target')), 'the address points to it');
-	check(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is not too wide');
+	check(await plain.$eval('#L6', (tr) => tr.matches(':target')), 'the URL targets the line');
+	check(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page fits the window');
 	await plain.close();
 });
 
-await test('a class, and only my code, have their source too', async () => {
+await test('the source is also shown for classes and when grouped by own code', async () => {
 	const own = await openPage('/runs/shop/lines?by=own&function=total');
 	await own.waitForSelector('table.source');
 	check((await sourceRows(own)).find((r) => r[0] === 6).slice(2, 4).join() === '10,70', await sourceRows(own));
 	await own.close();
 	const whole = await openPage('/runs/shop/methods?by=class&function=Cart');
 	await whole.waitForSelector('table.source');
-	check((await sourceRows(whole)).filter((r) => r[3]).map((r) => [r[0], ...r.slice(2, 4)].join()).join(' ') === '5,20,20 6,10,70 92,60,60', 'all its methods', await sourceRows(whole));
+	check((await sourceRows(whole)).filter((r) => r[3]).map((r) => [r[0], ...r.slice(2, 4)].join()).join(' ') === '5,20,20 6,10,70 92,60,60', 'lines of all its methods', await sourceRows(whole));
 	await whole.close();
 	const none = await openPage('/runs/shop/lines?by=package&function=%5Bno%20package%5D');
 	await none.waitForSelector('.edges');
-	check(!await none.$('.source'), 'packages have none');
+	check(!await none.$('.source'), 'packages have no source');
 	await none.close();
 });
 
-await test('a function without lines is shown where it begins', async () => {
+await test('the source of a function without lines opens at its first line', async () => {
 	const open = await openPage('/runs/shop/nolines?function=price');
 	await open.waitForSelector('table.source');
 	check(await open.$eval('#L90', (tr) => {
 		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect();
 		return row.top >= pane.top && row.bottom <= pane.bottom;
-	}), 'its first line is in sight');
+	}), 'the first line is visible');
 	await open.close();
 });
 
@@ -373,7 +373,7 @@ const huesAt = (page, part) => page.$eval('.flame canvas', (c, at) => {
 	return hues;
 }, part);
 
-await test('what has no line has the source of its file', async () => {
+await test('frames without a line have the source of their file', async () => {
 	for (const scripts of [true, false]) {
 		const open = await openPage(`/runs/shop/somelines?by=line&function=${encodeURIComponent(`${code} [no line]`)}`, { scripts });
 		await open.waitForSelector('table.source');
@@ -390,16 +390,16 @@ await test('what has no line has the source of its file', async () => {
 });
 
 for (const dark of some([false, true]))
-	await test(`boxes of one file have one hue, with and without lines${dark ? ', in the dark' : ''}`, async () => {
+	await test(`boxes of the same file have the same hue, with and without lines${dark ? ', in dark mode' : ''}`, async () => {
 		const open = await openPage('/runs/shop/hues?by=line#show=graph', { dark });
 		await drawn(open);
 		const hues = await huesAt(open, 0.6);
-		check(hues.length === 3 && Math.max(...hues) - Math.min(...hues) <= 2, 'three boxes of one file', hues);
+		check(hues.length === 3 && Math.max(...hues) - Math.min(...hues) <= 2, 'three boxes have the same hue', hues);
 		await open.close();
 	});
 
 for (const width of some([1280, 1440, 1920, 1024, 390]))
-	await test(`the table of a comparison fits a window, and one that cannot scrolls with its headings: ${width} px`, async () => {
+	await test(`the table of a comparison fits the window or scrolls with its headings: ${width} px`, async () => {
 		const open = await openPage('/?run=shop/after&base=shop/before#show=table', { width, height: 800, phone: width < 600 }), fits = width >= 1280;
 		await wideTable(open, 1);
 		const places = (row) => open.$$eval(`.rows ${row} > *`, (all) => all.map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right].map(Math.round).join()));
@@ -409,13 +409,13 @@ for (const width of some([1280, 1440, 1920, 1024, 390]))
 			const heads = await places('thead tr:last-child'), row = await places('tbody tr:first-child'), box = await open.$eval('.rows', (e) => ({ inner: e.clientWidth, all: e.scrollWidth }));
 			check(heads.length === 7 && heads.join(' ') === row.join(' '), width, heads, row);
 			check(fits === (box.all <= box.inner) && (!fits && !end) === (Number(row.at(-1).split(',')[1]) > box.inner), width, box, row);
-			check(Number(row[0].split(',')[1]) >= Math.min(200, width * 0.4), 'names have room', width, row);
+			check(Number(row[0].split(',')[1]) >= Math.min(200, width * 0.4), 'names have enough room', width, row);
 		}
 		await open.close();
 	});
 
 for (const from of some(['/runs/shop/after', '/runs/shop/after#show=calls', '/runs/shop/after?function=App%5CKernel%3A%3Ahandle', '/?run=shop/after&base=shop/before#show=graph', '/?run=shop/cart&run=shop/recursion#show=table']))
-	await test(`a function is found by a part of its name, from every view: ${from}`, async () => {
+	await test(`a function can be found by part of its name from every view: ${from}`, async () => {
 		const open = await openPage(from), name = from.includes('cart') ? 'PDO::query' : 'App\\Part3\\Class2::step4';
 		await open.waitForSelector('.edges, .rows, .call-graph, .graph');
 		await drawn(open);
@@ -430,7 +430,7 @@ for (const from of some(['/runs/shop/after', '/runs/shop/after#show=calls', '/ru
 		await open.close();
 	});
 
-await test('groups and values are chosen, and stand in the address', async () => {
+await test('the selected value and grouping are in the URL', async () => {
 	const open = await openPage('/runs/shop/cart');
 	await open.select('select[aria-label="Value"]', 'memory_bytes');
 	await at(open, 'column=memory_bytes');
@@ -442,7 +442,7 @@ await test('groups and values are chosen, and stand in the address', async () =>
 	await open.close();
 });
 
-await test('the wide table has every metric, and sorts by each', async () => {
+await test('the wide table has every metric and can be sorted by each', async () => {
 	const open = await openPage('/runs/shop/cart#show=table');
 	await wideTable(open);
 	const heads = await texts(open, '.rows thead tr:last-child th');
@@ -458,7 +458,7 @@ await test('the wide table has every metric, and sorts by each', async () => {
 	await open.close();
 });
 
-await test('a comparison shows what changed, more in one color and less in the other', async () => {
+await test('a comparison shows increases and decreases, and offers widths and colors for flame graphs', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before');
 	await drawn(open);
 	check((await text(open, '.about h2')) === 'run shop/after compared with run shop/before');
@@ -469,12 +469,12 @@ await test('a comparison shows what changed, more in one color and less in the o
 	for (const [pane, isThere] of [['both', true], ['table', false], ['flame graph', true], ['call graph', false], ['both', true]]) {
 		await open.evaluate((p) => [...document.querySelectorAll('.panes button')].find((b) => b.textContent.endsWith(p)).click(), pane);
 		await open.waitForFunction((on) => !!document.querySelector('select[aria-label="Width"]') === on, {}, isThere);
-		check((await choices()).includes('self') === isThere, 'what widths and colors mean, where some are drawn', pane, await choices());
+		check((await choices()).includes('self') === isThere, 'widths and colors are offered only with a flame graph', pane, await choices());
 	}
 	await open.close();
 });
 
-await test('an average names its runs', async () => {
+await test('an average lists its runs and their weights', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
 	const [, calls, wall] = /^2 runs, averagedrunshop\/cart, weight 3 of 4runshop\/recursion, weight 1 of 4calls([\d,.]+)wall time([\d.]+ ms)/.exec(await text(open, '.about')) || [];
 	check(calls && (await text(open, '.functions .sum')).startsWith(`${wall} `), await text(open, '.about'), await text(open, '.functions .sum'));
@@ -486,7 +486,7 @@ await test('an average names its runs', async () => {
 	await equal.close();
 });
 
-await test('after all this the page has nothing to complain about', async () => {
+await test('the page has logged no console errors during the tests', async () => {
 	check(page.complaints.length === 0, page.complaints);
 });
 

@@ -5,14 +5,14 @@ import { accessible, boxContrasts, drawn, newPage, printed } from './browser.mjs
 import { check, some, test } from './lib.mjs';
 import { at, browser, finish, openPage, press, site, text } from './run_pages.mjs';
 
-await test('the call graph opens readable on the critical path, zooms, moves, and leads to functions', async () => {
+await test('the call graph opens at the critical path, can be zoomed and moved, and opens functions', async () => {
 	const open = await openPage('/runs/shop/before#show=calls');
 	const svg = await open.waitForSelector('.call-graph svg .node');
 	check(svg);
 	const box = () => open.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map(Number));
 	const first = await box(), size = await open.$eval('.node.critical text', (e) => e.getBoundingClientRect().height);
 	const inside = await open.$eval('.node.critical', (e) => { const b = e.getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth; });
-	check(size >= 7 && inside, 'the first of the path', size, inside);
+	check(size >= 7 && inside, 'the start of the critical path is readable', size, inside);
 	await press(open, '+');
 	check((await box())[2] < first[2], await box());
 	await open.focus('.call-graph');
@@ -34,7 +34,7 @@ await test('the call graph opens readable on the critical path, zooms, moves, an
 	await open.close();
 });
 
-await test('the call graph is one stop of the Tab key, and arrow keys walk its functions', async () => {
+await test('the call graph is a single tab stop, and arrow keys move between its functions', async () => {
 	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
 	check(await open.$$eval('.call-graph [tabindex="0"]', (all) => all.length) === 0);
@@ -55,11 +55,11 @@ await test('the call graph is one stop of the Tab key, and arrow keys walk its f
 	const seen = new Set(), all = (await open.$$('.call-graph .node')).length;
 	for (let i = 0; i < all; i++) {
 		const { name, isIn } = await now();
-		check(name && isIn, 'the box with the focus is in sight', await now());
+		check(name && isIn, 'the focused box is visible', await now());
 		seen.add(name);
 		await open.keyboard.press('ArrowRight');
 	}
-	check(all > 9 && seen.size === all, 'all are reached', seen.size, all);
+	check(all > 9 && seen.size === all, 'every box is reached', seen.size, all);
 	const { name } = await now();
 	await open.keyboard.press('Enter');
 	await at(open, 'function=');
@@ -70,7 +70,7 @@ await test('the call graph is one stop of the Tab key, and arrow keys walk its f
 	await open.close();
 });
 
-await test('the call graph of many functions says how many it shows, and has all of the critical path', async () => {
+await test('a truncated call graph says how many functions it shows and has the whole critical path', async () => {
 	const open = await openPage('/runs/shop/crowd#show=calls');
 	await open.waitForSelector('.calls .note');
 	const note = await text(open, '.calls .note'), [, shown] = /(\d+) of the 243 functions with at least 0\.5%.*; a higher threshold chooses fewer$/.exec(note) || [];
@@ -85,7 +85,7 @@ await test('the call graph of many functions says how many it shows, and has all
 	await open.close();
 });
 
-await test('the call graph says what it lacks, and why it is empty', async () => {
+await test('the call graph shows warnings of the server, and says why it is empty', async () => {
 	const open = await newPage(browser), words = 'The layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
 	await open.setRequestInterception(true);
 	open.on('request', async (r) => {
@@ -103,7 +103,7 @@ await test('the call graph says what it lacks, and why it is empty', async () =>
 });
 
 for (const dark of some([false, true]))
-	await test(`the call graph of a comparison draws both sides, in colors of the change${dark ? ', in the dark' : ''}`, async () => {
+	await test(`the call graph of a comparison has both sides, colored by change${dark ? ', in dark mode' : ''}`, async () => {
 		const open = await openPage('/?run=shop/cart&base=shop/recursion&threshold=0#show=calls', { dark, policy: false });
 		await open.waitForSelector('.call-graph svg .node');
 		const nodes = await open.$$eval('.call-graph .node', (all) => all.map((n) => ({
@@ -113,9 +113,9 @@ for (const dark of some([false, true]))
 			check(nodes.some((n) => n.words.includes(`(${word})`)), word, nodes);
 		check(nodes.every((n) => n.dashed === /total [^()]*\(gone\)/.test(n.words)), nodes);
 		const color = (k) => open.$$eval(`.call-graph .edge.${k} path`, (all) => all.map((e) => getComputedStyle(e).stroke.match(/\d+/g).map(Number)));
-		check((await color('grew')).every(([r, , b]) => r > b) && (await color('fell')).every(([r, , b]) => r < b), 'arrows', await color('grew'), await color('fell'));
-		check((await color('grew')).length > 0 && (await color('fell')).length > 0, 'there are both');
-		check(await text(open, '.legend') === 'gone', 'a legend beside that of the colors');
+		check((await color('grew')).every(([r, , b]) => r > b) && (await color('fell')).every(([r, , b]) => r < b), 'colors of arrows', await color('grew'), await color('fell'));
+		check((await color('grew')).length > 0 && (await color('fell')).length > 0, 'some arrows grew and some fell');
+		check(await text(open, '.legend') === 'gone', 'the legend explains functions that are gone');
 		await accessible(open, 'the call graph of a comparison');
 		await open.$eval('.call-graph .node.fell', (e) => e.focus());
 		await open.keyboard.press('Enter');
@@ -124,14 +124,14 @@ for (const dark of some([false, true]))
 		await open.close();
 	});
 
-await test('the call graph of a run has no colors of a change', async () => {
+await test('the call graph of a run is not colored by change', async () => {
 	const plain = await openPage('/runs/shop/cart#show=calls');
 	await plain.waitForSelector('.call-graph svg .node');
-	check(!await plain.$('.legend') && !await plain.$('.call-graph .change'), 'a run has no difference');
+	check(!await plain.$('.legend') && !await plain.$('.call-graph .change'), 'neither a legend nor changes are shown');
 	await plain.close();
 });
 
-await test('the part of the call graph that is seen stands in the address; a link opens it again', async () => {
+await test('the visible part of the call graph is in the URL, and a link restores it', async () => {
 	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join());
 	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
@@ -163,7 +163,7 @@ await test('the part of the call graph that is seen stands in the address; a lin
 	}
 });
 
-await test('on paper the call graph is the part in view, as wide as the sheet, and says so', async () => {
+await test('print has the visible part of the call graph at the width of the sheet, with a note', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before&threshold=2.5#show=calls', { dark: true });
 	await open.waitForSelector('.calls[aria-busy="false"] .node');
 	const seen = () => open.$eval('.call-graph svg', (e) => {
@@ -177,8 +177,8 @@ await test('on paper the call graph is the part in view, as wide as the sheet, a
 	await open.setViewport({ width: 794, height: 1100 });
 	await open.emulateMediaType('print');
 	const { isWhole, wide, page: sheet } = await seen();
-	check(isWhole && wide > sheet - 30, 'nothing of it is cut', isWhole, wide, sheet);
-	check(await open.$eval('.facts select', (e) => getComputedStyle(e).appearance) === 'none', 'the scale is a word');
+	check(isWhole && wide > sheet - 30, 'the picture is not cut off', isWhole, wide, sheet);
+	check(await open.$eval('.facts select', (e) => getComputedStyle(e).appearance) === 'none', 'the scale is printed as text');
 	await open.emulateMediaType('screen');
 	await open.setViewport({ width: 1440, height: 900 });
 	await press(open, 'all of it');
@@ -187,7 +187,7 @@ await test('on paper the call graph is the part in view, as wide as the sheet, a
 	await open.close();
 });
 
-await test('a box of the call graph has its lines for a name, also where the edge hides some of them', async () => {
+await test('the accessible name of a call graph box has all its lines, even if some are out of view', async () => {
 	const open = await openPage('/runs/shop/edge#show=calls', { policy: false });
 	await open.waitForSelector('.call-graph svg .node.critical');
 	await drawn(open);
@@ -215,7 +215,7 @@ await test('a box of the call graph has its lines for a name, also where the edg
 	}
 });
 
-await test('boxes of the call graph are dark in the dark, with light words', async () => {
+await test('call graph boxes are dark with light text in dark mode', async () => {
 	const open = await openPage('/runs/shop/before?threshold=2.5#show=calls', { dark: true, policy: false });
 	await open.waitForSelector('.call-graph svg .node');
 	await drawn(open);
@@ -237,7 +237,7 @@ const CALL_GRAPHS = ['/?run=shop/after&base=shop/before&scale=none&threshold=1',
 	'/runs/shop/before?', '/runs/shop/cart?', '/callgraph.svg?run=shop/after&base=shop/before&scale=none&threshold=20', '/callgraph.svg?run=shop/cart'];
 
 for (const [address, dark] of some([false, true].flatMap((dark) => CALL_GRAPHS.map((address) => [address, dark]))))
-	await test(`words in boxes of call graphs can be read: ${address}${dark ? ', in the dark' : ''}`, async () => {
+	await test(`text in call graph boxes has enough contrast: ${address}${dark ? ', in dark mode' : ''}`, async () => {
 		const isPicture = address.startsWith('/callgraph'), open = isPicture ? await newPage(browser, { dark }) : await openPage(`${address}#show=calls`, { dark, policy: false });
 		if (isPicture)
 			await open.goto(site + address);

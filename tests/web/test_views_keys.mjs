@@ -4,7 +4,7 @@ import { drawn, newPage, ready } from './browser.mjs';
 import { check, some, test } from './lib.mjs';
 import { at, browser, finish, focused, notAt, openPage, press, pressed, site, text, texts, wideTable } from './run_pages.mjs';
 
-await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
+await test('a table is a single tab stop, and arrow keys move between its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
 	await open.focus('#narrow');
 	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
@@ -43,7 +43,7 @@ async function edgeAbove(open, selector) {
 
 for (const [address, selector] of some([['/runs/shop/before', '.graph .flame'], ['/runs/shop/before', '.functions .rows'], ['/runs/shop/before#show=table', '.functions .rows'],
 	['/runs/shop/lines?function=total', '.code-rows']]))
-	await test(`the focus of graphs and tables is seen: ${address} ${selector}`, async () => {
+	await test(`the focus of graphs and tables is visible: ${address} ${selector}`, async () => {
 		const open = await openPage(address);
 		await open.waitForSelector(selector);
 		await drawn(open);
@@ -57,7 +57,7 @@ for (const [address, selector] of some([['/runs/shop/before', '.graph .flame'], 
 		await open.close();
 	});
 
-await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
+await test('without scripts a skip link leads past a table, and is visible while focused', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
 	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {
 		const isSeen = () => open.$eval(`a[href="#after-${name}"]`, (e) => getComputedStyle(e).clipPath === 'none');
@@ -71,7 +71,7 @@ await test('without scripts a link leads past a table, and is seen while it has 
 	await open.close();
 });
 
-await test('the focus in a table goes to rows out of sight, survives scrolling, and Enter opens a function', async () => {
+await test('the focus of a table reaches rows out of view and survives scrolling, and Enter opens a function', async () => {
 	const open = await openPage('/runs/shop/before', { height: 600 });
 	await open.focus('.functions .rows');
 	for (let i = 0; i < 60; i++)
@@ -94,7 +94,7 @@ await test('the focus in a table goes to rows out of sight, survives scrolling, 
 	await open.close();
 });
 
-await test('keys that come faster than frames walk every row of a table', async () => {
+await test('keys that arrive faster than frames still visit every row of a table', async () => {
 	const open = await openPage('/runs/shop/before', { height: 600 });
 	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
 	const rows = await open.evaluate(async () => {
@@ -112,7 +112,7 @@ await test('keys that come faster than frames walk every row of a table', async 
 	await open.close();
 });
 
-await test('End and Home go to the last and the first row of a table, in the column of the focus', async () => {
+await test('End and Home move to the last and the first row of a table in the focused column', async () => {
 	const open = await openPage('/runs/shop/before', { height: 600 });
 	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
 	const now = () => open.evaluate(() => {
@@ -141,7 +141,7 @@ await test('End and Home go to the last and the first row of a table, in the col
 	await source.close();
 });
 
-await test('a table that arrives after the graph leaves the focus where it is', async () => {
+await test('a table that loads after the graph does not move the focus', async () => {
 	const open = await newPage(browser, { height: 600 });
 	let release;
 	const held = new Promise((r) => release = r);
@@ -165,7 +165,7 @@ await test('a table that arrives after the graph leaves the focus where it is', 
 });
 
 for (const show of some(['', '#show=table']))
-	await test(`Back from a function leads to the row of the table that it was opened from${show && `: ${show}`}`, async () => {
+	await test(`Back from a function returns to the table row it was opened from${show && `: ${show}`}`, async () => {
 		const open = await openPage(`/runs/shop/before${show}`, { height: 600 });
 		const order = () => open.$eval('.functions th.total', (th) => th.ariaSort), place = () => open.$eval('.functions .rows', (e) => e.scrollTop);
 		await open.$eval('.functions th.total button', (b) => b.click());
@@ -197,7 +197,7 @@ const listens = async (open, selector) => {
 	await drawn(open);
 };
 
-await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
+await test('Escape and Backspace zoom out from anywhere except a field, also after a reload', async () => {
 	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
 	for (const show of ['', '&show=table']) {
 		const open = await openPage(`/runs/shop/before#zoom=${path}${show}`);
@@ -212,7 +212,7 @@ await test('Escape and Backspace zoom out from anywhere but a field, also after 
 		await at(open, 'zoom=');
 		await open.focus('#narrow, #find');
 		await pressed(open, 'Backspace', 'Escape');
-		check(open.url().includes('zoom='), 'a field has its own keys', open.url());
+		check(open.url().includes('zoom='), 'keys in a field do not zoom out', open.url());
 		await open.close();
 	}
 	const open = await openPage(`/runs/shop/before?function=${encodeURIComponent('App\\Kernel::handle')}#callers=%7Bmain%7D`);
@@ -222,7 +222,7 @@ await test('Escape and Backspace zoom out from anywhere but a field, also after 
 	await open.close();
 });
 
-await test('the question mark shows the keys, and Escape hides them', async () => {
+await test('the question mark shows the keyboard shortcuts, and Escape hides them', async () => {
 	const page = await openPage('/runs/shop/before');
 	await page.keyboard.press('?');
 	await page.waitForSelector('dialog.keys[open]');
@@ -231,7 +231,7 @@ await test('the question mark shows the keys, and Escape hides them', async () =
 	await page.close();
 });
 
-await test('the sheet has the keys of the view that is shown, which do not act behind it, and says which need the focus of a graph or table', async () => {
+await test('the list of keyboard shortcuts is that of the view, and no shortcut acts while it is open', async () => {
 	const open = await openPage('/runs/shop/before'), sheet = async () => {
 		await open.keyboard.press('?');
 		await open.waitForSelector('dialog.keys[open]');
@@ -266,7 +266,7 @@ await test('the sheet has the keys of the view that is shown, which do not act b
 
 for (const [address, selector, field] of some([['/runs/shop/before', '.flame', 'search'], ['/runs/shop/before#show=table', '.rows', 'narrow'], ['/runs/shop/before?function=App%5CKernel%3A%3Ahandle', '.flame', ''],
 	['/runs/shop/before#show=calls', '.call-graph', '']]))
-	await test(`a slash leads to the field that the view has, and is left to the browser where there is none: ${address}`, async () => {
+	await test(`a slash focuses the search field of the view, and is left to the browser where there is none: ${address}`, async () => {
 		const open = await openPage(address);
 		await open.waitForSelector(selector);
 		await drawn(open);
@@ -275,7 +275,7 @@ for (const [address, selector, field] of some([['/runs/shop/before', '.flame', '
 		await open.close();
 	});
 
-await test('times are in a zone that is named and can be switched', async () => {
+await test('times are in a named time zone, which can be switched and is remembered', async () => {
 	const open = await browser.newPage();
 	await open.emulateTimezone('Asia/Tokyo');
 	await open.goto(`${site}/runs/shop/cart`);
@@ -289,12 +289,12 @@ await test('times are in a zone that is named and can be switched', async () => 
 	check((hours(there) - hours(utc) + 24) % 24 === 9, there, utc);
 	await open.reload();
 	await ready(open);
-	check((await text(open, '.zone')) === 'UTC', 'it is remembered');
+	check((await text(open, '.zone')) === 'UTC', 'the time zone is remembered');
 	await open.click('.zone');
 	await open.close();
 });
 
-await test('the line between table and graph is dragged, moved by keys and remembered', async () => {
+await test('the divider between table and graph can be dragged and moved by keys, and is remembered', async () => {
 	const page = await openPage('/runs/shop/before');
 	const width = () => page.$eval('.work .functions', (e) => e.clientWidth);
 	const before = await width(), r = await page.$eval('.split', (e) => { const b = e.getBoundingClientRect(); return { x: b.x + 3, y: b.y + 200 }; });
@@ -316,7 +316,7 @@ await test('the line between table and graph is dragged, moved by keys and remem
 	await page.close();
 });
 
-await test('how a table is sorted and filtered stands in its address', async () => {
+await test('the sort order and the filter of a table are in the URL', async () => {
 	const open = await openPage('/runs/shop/cart#show=table');
 	await wideTable(open);
 	await open.click('.rows thead th.total button');
@@ -332,17 +332,17 @@ await test('how a table is sorted and filtered stands in its address', async () 
 });
 
 for (const other of some(['table', 'call graph']))
-	await test(`a marked box is forgotten with its graph, before the table or call graph has other boxes: ${other}`, async () => {
+	await test(`the selected box is deselected when its graph is closed: ${other}`, async () => {
 		const open = await openPage('/runs/shop/before');
 		await ready(open);
 		await open.focus('.flame');
 		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp', 'ArrowRight', 'ArrowRight'])
 			await open.keyboard.press(key);
 		const keep = () => open.$eval('.filter-stacks button', (e) => e.disabled);
-		check(!await keep(), 'the marked box can be kept');
+		check(!await keep(), 'the selected box can be kept');
 		await open.evaluate((name) => [...document.querySelectorAll('button')].find((e) => e.textContent.trim() === name).click(), other);
 		await open.waitForFunction(() => !document.querySelector('.flame canvas'));
-		check(await keep(), 'no box is marked in sight');
+		check(await keep(), 'no box is selected');
 		await open.select('select[aria-label="Group by"]', 'file');
 		await at(open, 'by=file');
 		await open.waitForFunction(() => document.querySelector('main').getAttribute('aria-busy') !== 'true');
@@ -351,7 +351,7 @@ for (const other of some(['table', 'call graph']))
 		await open.close();
 	});
 
-await test('a regular expression that takes for ever is given up, and the page goes on', async () => {
+await test('a slow regular expression is stopped, and the page keeps working', async () => {
 	const open = await openPage('/runs/shop/before#search=%5E((%5Cw%7C%5C%5C%7C%3A)%2B)%2B%24x');
 	await open.waitForFunction(() => document.querySelector('.matched').textContent === 'takes too long');
 	await open.$eval('#search', (e) => e.select());

@@ -7,7 +7,7 @@ import { api, at, browser, files, finish, folder, HOSTILE, notAt, openPage, pres
 
 for (const address of some(['/runs/shop/hostile', '/runs/shop/hostile#show=table', '/runs/shop/hostile#show=calls', `/runs/shop/hostile?function=${encodeURIComponent(HOSTILE[1])}#show=%3Cscript%3E`,
 	`/runs/shop/hostile?function=${encodeURIComponent(HOSTILE[0])}`]))
-	await test(`hostile names stay what they are in every view: ${address}`, async () => {
+	await test(`hostile names are rendered as text in every view: ${address}`, async () => {
 		const open = await openPage(address);
 		if (address.includes('calls'))
 			await open.waitForSelector('.call-graph svg .node');
@@ -20,13 +20,13 @@ for (const address of some(['/runs/shop/hostile', '/runs/shop/hostile#show=table
 		await open.close();
 	});
 
-await test('hostile names stay what they are without scripts', async () => {
+await test('hostile names are escaped on pages without scripts', async () => {
 	const plain = await openPage('/runs/shop/hostile', { scripts: false });
 	check((await plain.content()).includes('&lt;img src=x onerror'));
 	await plain.close();
 });
 
-await test('without scripts a run has its facts, picture, every metric and its functions', async () => {
+await test('without scripts a run has its facts, its picture, every metric and pages of functions', async () => {
 	const open = await openPage('/runs/shop/cart?sort=total', { scripts: false });
 	const html = await open.content();
 	check(html.includes('Cart::add') && html.includes('off-CPU') && html.includes('-64.0 KiB') && await open.$('img.picture'));
@@ -36,7 +36,7 @@ await test('without scripts a run has its facts, picture, every metric and its f
 	await open.close();
 });
 
-await test('without scripts a comparison has the totals, a link to each side, and is sorted as asked', async () => {
+await test('without scripts a comparison has totals, scales and a link to each side, and can be sorted', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before&sort=name', { scripts: false });
 	const said = await text(open, '.choices');
 	check(/Scaled automatically, as measured, in shares of the total/.test(said) && await open.$('.choices a[href*="scale=total"]'), said);
@@ -52,7 +52,7 @@ await test('without scripts a comparison has the totals, a link to each side, an
 	await open.close();
 });
 
-await test('the scale of a comparison is chosen on the page, and is in the address', async () => {
+await test('the scale of a comparison can be selected, and is in the URL', async () => {
 	const open = await openPage('/?run=shop/longer&base=shop/long'), select = 'select[aria-label="Scale of the values before"]';
 	await open.select(select, 'none');
 	await open.waitForFunction(() => location.search.includes('scale=none'));
@@ -64,7 +64,7 @@ await test('the scale of a comparison is chosen on the page, and is in the addre
 	await open.close();
 });
 
-await test('a scale that cannot be computed leaves the list of scales, and names the parameter', async () => {
+await test('a scale that cannot be computed is explained, and another can be selected', async () => {
 	const open = await openPage('/?run=shop/longer&base=shop/long&scale=requests'), select = 'select[aria-label="Scale of the values before"]';
 	const why = await text(open, 'main .why');
 	check(why.startsWith('The number of requests is unknown') && why.endsWith('try scale=total'), why);
@@ -73,7 +73,7 @@ await test('a scale that cannot be computed leaves the list of scales, and names
 	await open.close();
 });
 
-await test('without scripts an exact value that did not change is not called chance', async () => {
+await test('without scripts an unchanged exact value is not called noise', async () => {
 	const open = await openPage('/?run=shop/cart&base=shop/cart&column=memory_bytes', { scripts: false });
 	const cells = await texts(open, '.functions tbody td');
 	check(cells.includes('0 B') && !cells.some((c) => c.includes('?')), cells.slice(0, 12));
@@ -81,7 +81,7 @@ await test('without scripts an exact value that did not change is not called cha
 	await open.close();
 });
 
-await test('only my code is counted as functions, and a page by class is reported as classes', async () => {
+await test('own code is counted in functions, and strobe report of a page by class lists classes', async () => {
 	const open = await openPage('/runs/shop/cart?by=own');
 	check(/ functions?$/.test(await text(open, '.functions .sum')), await text(open, '.functions .sum'));
 	await open.close();
@@ -89,14 +89,14 @@ await test('only my code is counted as functions, and a page by class is reporte
 	check(/\bclass\b/.test(table) && !/\bfunctions?\b/.test(table), table);
 });
 
-await test('the call graph is headed by the total, with the name that its column has on pages', async () => {
+await test('the title of the call graph has the total and the name of its column', async () => {
 	const picture = await (await fetch(`${site}/callgraph.svg?run=shop/loops&column=memory_bytes`)).text(), { columns, column } = await api('/api/v1/table?run=shop/loops&column=memory_bytes');
 	check(columns[column].total === 1024 && columns[column].whole > 1024, columns);
 	check(/>memory: 1(\.0+)? KiB;/.test(picture), picture.match(/>[^<]*memory[^<]*</)?.[0]);
 });
 
 for (const i of some([...Array(8).keys()]))
-	await test(`on a phone the flame graph is as high as its box from the first picture on, load ${i}`, async () => {
+	await test(`on a phone the flame graph is as tall as its box from the first frame on, load ${i}`, async () => {
 		const open = await openPage('/runs/shop/deep', { width: 390, height: 844, phone: true });
 		await open.waitForSelector('.flame canvas');
 		await drawn(open);
@@ -105,7 +105,7 @@ for (const i of some([...Array(8).keys()]))
 		await open.close();
 	});
 
-await test('without scripts the picture is as wide as the window of a phone or tablet has room for', async () => {
+await test('without scripts the picture fits the width of a phone or tablet window', async () => {
 	for (const [window, drawn] of [[390, 360], [800, 640], [1440, 1200]]) {
 		const open = await openPage('/?run=shop/longer&base=shop/long', { scripts: false, width: window, height: 844 });
 		const picture = await open.$eval('img.picture', async (img) => {
@@ -118,22 +118,22 @@ await test('without scripts the picture is as wide as the window of a phone or t
 	}
 });
 
-await test('without scripts no row is taller than two lines on a phone, and a method stays when its namespace is cut', async () => {
+await test('without scripts rows have at most two lines on a phone, and methods stay visible', async () => {
 	for (const address of ['/runs/shop/long', '/?run=shop/longer&base=shop/long', '/runs/shop/long?function={main}']) {
 		const open = await openPage(address, { scripts: false, width: 390, height: 844, phone: true });
 		const rows = await open.$$eval('.plain tbody tr', (all) => all.map((tr) => tr.getBoundingClientRect().height));
 		check(rows.length >= 3 && Math.max(...rows) <= 45, `${address}: ${rows}`);
-		check(await open.evaluate(() => document.documentElement.scrollWidth) === 390, `${address}: the page is as wide as the phone`);
+		check(await open.evaluate(() => document.documentElement.scrollWidth) === 390, `${address}: the page fits the phone`);
 		const method = await open.$$eval('.plain tbody a span:last-child', (all) => {
 			const span = all.find((s) => s.textContent === '::aMethod' && s.previousSibling.textContent === 'Ab'), cell = span.closest('th').getBoundingClientRect();
 			return [span, span.previousSibling].every((s) => s.scrollWidth <= s.clientWidth + 1) && span.getBoundingClientRect().right <= cell.right && cell.left < 30;
 		});
-		check(method, `${address}: the method is whole and in sight`);
+		check(method, `${address}: the method is fully visible`);
 		await open.close();
 	}
 });
 
-await test('names leave room for the numbers beside them, however long they are', async () => {
+await test('long names leave room for the numbers beside them', async () => {
 	for (const [width, most] of [[390, 200], [1440, 1200]]) {
 		const open = await openPage('/runs/shop/long#show=table', { width, height: 844, phone: width < 900 });
 		await open.waitForSelector('.rows tbody th');
@@ -143,7 +143,7 @@ await test('names leave room for the numbers beside them, however long they are'
 	}
 });
 
-await test('keep and remove take room on a phone once there is something to filter by', async () => {
+await test('on a phone keep and remove appear once there is something to filter by', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before', { width: 390, height: 844, phone: true }), high = () => open.$eval('[aria-label="Filter stacks"]', (e) => e.offsetHeight);
 	await drawn(open);
 	check(await high() === 0, await high());
@@ -152,7 +152,7 @@ await test('keep and remove take room on a phone once there is something to filt
 	await open.close();
 });
 
-await test('callees of a comparison have their methods whole on a phone, in rows of at most two lines', async () => {
+await test('on a phone callees of a comparison show the whole method, in rows of at most two lines', async () => {
 	const open = await openPage('/?run=shop/edge&base=shop/edge&function={main}', { width: 390, height: 844, phone: true });
 	await open.waitForSelector('section[aria-label="Callees"] tbody .function-link');
 	const rows = await open.$$eval('.edges tbody tr', (all) => all.map((tr) => tr.getBoundingClientRect().height));
@@ -161,13 +161,13 @@ await test('callees of a comparison have their methods whole on a phone, in rows
 		const span = all.find((s) => s.textContent === '::aMethodWithAVeryLongNameAtTheEnd');
 		return [span.scrollWidth - span.clientWidth, span.getBoundingClientRect().right];
 	});
-	check(method[0] <= 1 && method[1] <= 390, 'the method is whole and in sight', method);
+	check(method[0] <= 1 && method[1] <= 390, 'the method is fully visible', method);
 	const wide = await open.$$eval('.edges .rows', (all) => all.map((e) => e.scrollWidth - e.clientWidth));
-	check(wide.every((v) => v <= 0), 'nothing is off to the side', wide);
+	check(wide.every((v) => v <= 0), 'nothing overflows sideways', wide);
 	await open.close();
 });
 
-await test('functions are found by any part of their names, in any script, and by much the same', async () => {
+await test('functions are found by any part of their names, in any script, and by similar spelling', async () => {
 	const open = await openPage('/runs/shop/names#show=table');
 	await open.waitForSelector('.rows tbody th');
 	for (const [typed, found] of [['сумма', 'Прайс\\Корзина::сумма'], ['計算', '計算'], ['::сум', 'Прайс\\Корзина::сумма'], ['a->b', 'a->b'], ['-prices', ''], ['proces', 'prices'], ['PRICES', 'prices']]) {
@@ -182,7 +182,7 @@ await test('functions are found by any part of their names, in any script, and b
 	await open.close();
 });
 
-await test('the calls that a function makes are shares of all that it makes', async () => {
+await test('calls of callees are shares of all calls that the function makes', async () => {
 	const rows = (open) => open.$$eval('section[aria-label="Callees"] tbody tr', (all) => all.map((tr) => tr.textContent).filter((t) => !t.includes('itself')));
 	for (const scripts of [true, false]) {
 		const open = await openPage('/runs/shop/loops?function=total', { scripts });
@@ -198,7 +198,7 @@ await test('the calls that a function makes are shares of all that it makes', as
 	await both.close();
 });
 
-await test('memory that was given back: totals are sums, and the call graph has the functions that did', async () => {
+await test('totals include freed memory, and the call graph has the functions that freed it', async () => {
 	const open = await openPage('/runs/shop/loops?column=memory_bytes');
 	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.00 KiB'), await open.$eval('.about', (e) => e.textContent));
 	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.00 KiB'));
@@ -213,7 +213,7 @@ await test('memory that was given back: totals are sums, and the call graph has 
 	await both.close();
 });
 
-await test('the table opens sorted as the address says', async () => {
+await test('the table opens in the sort order of the URL', async () => {
 	for (const [sort, kind] of [['total', 'descending'], ['name', 'ascending']]) {
 		const open = await openPage(`/runs/shop/cart?sort=${sort}`);
 		const how = await open.$eval(sort === 'name' ? '.functions th.name' : '.functions th.total', (th) => th.getAttribute('aria-sort'));
@@ -223,7 +223,7 @@ await test('the table opens sorted as the address says', async () => {
 });
 
 // The focused element, as a person would name it.
-await test('a comparison is scaled by requests only where they are known, and says so elsewhere', async () => {
+await test('scaling by requests is offered only where their number is known, and explained elsewhere', async () => {
 	for (const [sides, wanted] of [['run=shop/after&base=shop/before', ',total,none'], ['run=shop/again&base=shop/cart', ',total,none,rate,requests']]) {
 		const open = await openPage(`/?${sides.replace('again', 'cart')}`), offered = await open.$$eval('select[aria-label^="Scale"] option', (all) => all.map((o) => o.value).join());
 		check(offered === wanted, sides, offered);
@@ -239,7 +239,7 @@ await test('a comparison is scaled by requests only where they are known, and sa
 
 const SETUP_A = 'function=setup&function_file=%2Fsrv%2Fa.php';
 
-await test('functions of one name in several files have pages of their own, and the page of all says so', async () => {
+await test('functions of the same name in several files have pages of their own and a common one', async () => {
 	const one = await api(`/api/v1/function?run=shop/twins&${SETUP_A}`), all = await api('/api/v1/function?run=shop/twins&function=setup');
 	check(one.function.total[0] === 20 && one.function.places === 1 && all.function.total[0] === 100 && all.function.places === 2, one, all);
 	check(one.function.files.join() === '/srv/a.php,/srv/b.php' && all.function.files.length === 2, one.function.files);
@@ -280,7 +280,7 @@ await test('functions of one name in several files have pages of their own, and 
 	await file.close();
 });
 
-await test('a function that is not of your own code is said to be that, with a way to it', async () => {
+await test('a function outside your own code is reported as such, with a link to search all functions', async () => {
 	const address = '/runs/shop/twins?function=usleep&by=own';
 	check((await fetch(site + address)).status === 200 && (await fetch(`${site}/runs/shop/twins?function=nothing`)).status === 404);
 	for (const scripts of [true, false]) {
@@ -293,7 +293,7 @@ await test('a function that is not of your own code is said to be that, with a w
 	}
 });
 
-await test('a name that is too long for an address is no link, and says so; one that fits leads to its function', async () => {
+await test('a name that is too long for a URL is not a link and says why, and others open their function', async () => {
 	const links = [];
 	for (const scripts of [true, false]) {
 		const open = await openPage('/runs/shop/huge', { scripts });
@@ -310,7 +310,7 @@ await test('a name that is too long for an address is no link, and says so; one 
 const whole = async (open) => (await api(`/api/v1/table?run=shop/before&${new URL(open.url()).search.slice(1)}`)).columns[0].whole;
 
 for (const [by, query] of some([['class', 'Part3.Class1$'], ['namespace', '\\bPart3\\b'], ['', '\\bstep1\\b']]))
-	await test(`stacks of what is searched are kept on the page of the server too, by ${by || 'function'}`, async () => {
+	await test(`keep turns the search into a stack filter on the server's page, by ${by || 'function'}`, async () => {
 		const open = await openPage(`/runs/shop/before?by=${by}`);
 		const all = await whole(open);
 		await open.type('#search', query);
@@ -322,7 +322,7 @@ for (const [by, query] of some([['class', 'Part3.Class1$'], ['namespace', '\\bPa
 		await open.close();
 	});
 
-await test('stacks are kept and removed on the page of the server too, in all it shows, and filters end at a click', async () => {
+await test('stack filters apply to the whole page of the server, and a click removes a filter', async () => {
 	const open = await openPage('/runs/shop/before'), total = () => whole(open), all = await total();
 	await open.type('#search', 'part3');
 	await open.waitForFunction(() => document.querySelector('.matched').textContent.includes('matched'));
@@ -360,7 +360,7 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	await plain.close();
 });
 
-await test('a filter of stacks is added once, and can be cleared where nothing is left, as can the value', async () => {
+await test('a stack filter is added only once, and filters and value can be changed on an empty page', async () => {
 	const open = await openPage('/runs/shop/before?keep-i=part3'), chips = () => open.$$eval('.chips button', (all) => all.length);
 	await open.type('#search', 'part3');
 	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
@@ -381,7 +381,7 @@ await test('a filter of stacks is added once, and can be cleared where nothing i
 	await open.close();
 });
 
-await test('boxes of a difference are colored by self values, as in a file', async () => {
+await test('boxes of a comparison can be colored by self values', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before'), look = () => open.$eval('.flame canvas', (c) => c.toDataURL());
 	await drawn(open);
 	const before = await look();
@@ -393,19 +393,19 @@ await test('boxes of a difference are colored by self values, as in a file', asy
 });
 
 for (const [where, size] of some([['a desktop', { width: 1400, height: 900 }], ['a phone', { width: 390, height: 844, phone: true }]]))
-	await test(`a shallow graph of callers takes no more room than it needs, and a source without lines one row: ${where}`, async () => {
+	await test(`a shallow graph of callers and a source without lines take no more space than needed: ${where}`, async () => {
 		const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', size);
 		await open.waitForSelector('.source.bare');
 		await drawn(open);
 		const [flame, rows] = await open.$eval('[aria-label^="Callers,"]', (e) => [e.offsetHeight, parseInt(e.style.getPropertyValue('--rows'))]);
-		check(Math.abs(flame - rows) <= 1, 'callers', flame, rows);
+		check(Math.abs(flame - rows) <= 1, 'the graph of callers has the height of its rows', flame, rows);
 		const [left, high] = await open.$eval('.source.bare', (e) => [e.getBoundingClientRect().left, e.offsetHeight]);
-		check(left === 0 && high < 120, 'source', left, high);
+		check(left === 0 && high < 120, 'the source has one row', left, high);
 		await open.close();
 	});
 
 // The function is the first box of both.
-await test('both graphs of a function have one scale of colors, in which chance is pale', async () => {
+await test('both graphs of a function share one color scale, in which noise is pale', async () => {
 	const run = (id, stacks) => fetch(`${site}/api/v1/runs?source=chance&id=${id}`, { method: 'POST', body: stacks });
 	await run('a', 'main;f;g 60\nmain;f;h 41\nmain;z 99\n');
 	await run('b', 'main;f;g 10\nmain;f;h 90\nmain;z 99\n');
@@ -426,7 +426,7 @@ await test('both graphs of a function have one scale of colors, in which chance 
 	await open.close();
 });
 
-await test('boxes of a comparison are dark in the dark, strongest where they changed most', async () => {
+await test('boxes of a comparison are dark in dark mode, with the strongest color for the largest change', async () => {
 	const open = await openPage('/?run=chance/b&base=chance/a&scale=none&function=f', { dark: true });
 	await open.waitForSelector('.sandwich canvas');
 	await drawn(open);
@@ -443,7 +443,7 @@ const VIEWS = ['/runs/shop/before', '/runs/shop/cart#show=table', '/runs/shop/be
 
 for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }], ['at 4K', { width: 3840, height: 2160 }]]))
 	for (const address of some(VIEWS))
-		await test(`every view fits and axe finds nothing serious: ${where} ${address}`, async () => {
+		await test(`every view fits the window, and axe reports no serious violations: ${where} ${address}`, async () => {
 			const open = await openPage(address, { ...how, policy: false });
 			if (address.includes('calls'))
 				await open.waitForSelector('.call-graph svg .node');
@@ -453,9 +453,9 @@ for (const [where, how] of some([['light', {}], ['dark', { dark: true }], ['on a
 				await open.waitForSelector('table.source');
 			await drawn(open);
 			const over = await open.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-			check(over <= 0, 'too wide by', over);
+			check(over <= 0, 'sideways overflow in px:', over);
 			const high = await open.$$eval('.rows tbody tr:not(.gap), table.source tr', (all) => Math.max(0, ...all.map((tr) => tr.offsetHeight)));
-			check(high <= 40, 'a row of', high);
+			check(high <= 40, 'row height in px:', high);
 			if (where !== 'at 4K')		// which says no more there, and takes a software renderer half a minute
 				await accessible(open, where);
 			await open.close();
@@ -467,7 +467,7 @@ const LONG_NAMES = ['labels', 'long', 'huge', 'hostile', 'edge'].flatMap((id) =>
 const widthOf = (page) => page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
 
 for (const address of some([...LONG_NAMES, '/?run=shop/longer&base=shop/long', '/?run=shop/longer&run=shop/long', '/runs']))
-	await test(`on a phone no page scrolls sideways, however long names and labels are: ${address}`, async () => {
+	await test(`on a phone no page scrolls sideways, even with long names and labels: ${address}`, async () => {
 		const page = await newPage(browser, { width: 390, height: 844, phone: true });
 		await page.goto(site + address);
 		await (address === '/runs' ? page.waitForSelector('.runs tbody tr') : ready(page));
@@ -478,18 +478,18 @@ for (const address of some([...LONG_NAMES, '/?run=shop/longer&base=shop/long', '
 		await page.close();
 	});
 
-await test('on a phone saved filters do not scroll sideways, nor does the page that asks before one is deleted, however long its name is', async () => {
+await test('on a phone saved filters and their deletion page do not scroll sideways, even with long names', async () => {
 	const page = await newPage(browser, { width: 390, height: 844, phone: true, dark: true });
 	await page.goto(`${site}/filters?deploy=${'7'.repeat(60)}`);
 	await page.type('main input[name="name"]', 'n'.repeat(80));
 	await Promise.all([page.waitForNavigation(), page.click('main form button')]);
-	check(await widthOf(page) <= 390, 'the filters');
+	check(await widthOf(page) <= 390, 'width of the list of filters');
 	await Promise.all([page.waitForNavigation(), page.click('main li button')]);
-	check(await page.$eval('main h2', (h) => h.textContent.includes('nnn')) && await widthOf(page) <= 390, 'a filter');
+	check(await page.$eval('main h2', (h) => h.textContent.includes('nnn')) && await widthOf(page) <= 390, 'width of the deletion page');
 	await page.close();
 });
 
-await test('a printed list of runs has all columns and no controls, and is white', async () => {
+await test('a printed list of runs has all columns on white, without controls', async () => {
 	const open = await newPage(browser, { width: 718, height: 1000, dark: true });
 	await open.goto(`${site}/runs`);
 	await open.waitForSelector('.runs tbody tr');
@@ -514,7 +514,7 @@ await test('a printed list of runs has all columns and no controls, and is white
 });
 
 for (const address of some(['/runs/shop/before', '/runs', '/?run=shop/after&base=shop/before']))
-	await test(`paper names the time zone of its times: ${address}`, async () => {
+	await test(`print names the time zone: ${address}`, async () => {
 		const open = await newPage(browser);
 		await open.goto(site + address);
 		await open.waitForSelector('.zone');
@@ -524,7 +524,7 @@ for (const address of some(['/runs/shop/before', '/runs', '/?run=shop/after&base
 		await open.close();
 	});
 
-await test('a low window shows all panes on paper', async () => {
+await test('in a low window, panes that overflow keep the background of the page', async () => {
 	const open = await openPage('/runs/shop/before', { width: 1000, height: 600 });
 	await drawn(open);
 	const [over, colors] = await open.evaluate(() => [document.querySelector('.functions .rows').getBoundingClientRect().bottom - document.querySelector('.work').getBoundingClientRect().bottom,
@@ -538,7 +538,7 @@ const ERRORS = [['/nope', 404, 'not found'], ['/runs/shop', 404, 'ends in its so
 	[long(8200), 414, 'longer than 8192 bytes'], [long(17_000), 414, 'longer than 8192 bytes'], [long(900_000), 414, 'longer than 8192 bytes']];
 
 for (const [address, status, sentence, dark] of some([false, true].flatMap((dark) => ERRORS.map((how) => [...how, dark]))))
-	await test(`errors of addresses are pages with a title, a sentence and a way back: ${status}, ${address.length} bytes${dark ? ', in the dark' : ''}`, async () => {
+	await test(`URL errors are pages with a title, a reason and a link home: ${status}, ${address.length} bytes${dark ? ', in dark mode' : ''}`, async () => {
 		const open = await newPage(browser, { dark }), answer = await open.goto(site + address);
 		check(answer.status() === status && (await open.$eval('.why', (e) => e.textContent)).includes(sentence), address.slice(0, 60), answer.status());
 		check((await open.title()).endsWith(' – Strobe') && await open.evaluate(() => document.documentElement.lang) === 'en', await open.title());
