@@ -155,7 +155,7 @@ def expectations(out):
 def main():
     browser = find_browser()
     if not browser:
-        print('skip - the script of a flame graph in a browser: chromium is not installed')
+        print('skip - flame graph script in a browser: chromium is not installed')
         return
     with tempfile.TemporaryDirectory(prefix='strobe-svg-') as directory:
         svg = pathlib.Path(directory) / 'a.svg'

@@ -509,7 +509,7 @@ def kernel_features_can_be_disabled_through_strobe_without():
 
 
 @test
-def a_recording_does_what_the_doctor_says_of_the_kernel():
+def recordings_match_the_kernel_features_of_the_doctor():
     need_root()
     with Directory() as d, running('php', '-n', '-r', WAIT) as p:
         def way(feature):
