@@ -17,7 +17,7 @@ if (PHP_ZTS)
 <?php
 require __DIR__ . '/strobe.inc';
 
-/* Callgrind writes down what it has counted, and begins anew, where the collector is called. */
+/* Callgrind dumps and resets its counters when the collector is called. */
 const RESUMES = '<?php
 $f = new Fiber(function () { for (;;) Fiber::suspend(); });
 $f->start();

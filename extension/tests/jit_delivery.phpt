@@ -45,7 +45,7 @@ const INTERRUPTS = 'by interrupts, at safe points of the VM';
 const CALLS = 'at function calls, by the call observer: interrupts are not safe here';
 const NONE = 'interrupts are not safe while PHP\'s JIT compiler is on (opcache.jit)';
 
-/* Settings of opcache, and whether the JIT runs with them; some are other words for the same. */
+/* Settings of opcache, and whether the JIT runs with them; some are synonyms. */
 $settings = ['tracing' => [[], true], 'function' => [['opcache.jit' => 'function'], true], 'on' => [['opcache.jit' => 'on'], true],
 	'1205' => [['opcache.jit' => '1205'], true], 'off' => [['opcache.jit' => 'off'], false], '0' => [['opcache.jit' => '0'], false],
 	'disable' => [['opcache.jit' => 'disable'], false], 'empty' => [['opcache.jit' => ''], false],

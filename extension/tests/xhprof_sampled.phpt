@@ -51,7 +51,7 @@ function check_keys(array $samples, int $us, Times $times): void
 		echo 'from ', array_key_first($samples), ' to ', array_key_last($samples), " instead of $start to $end\n";
 }
 
-/* Whether stay() ran for most of its 400 ms in stacks of this form and in no other. A process that gets no processor elsewhere has more samples there. */
+/* Whether stay() ran for most of its 400 ms in stacks of this form and in no other. If the process is preempted elsewhere, there are more samples there. */
 function is_where_it_stayed(array $samples, string $pattern): bool
 {
 	$there = preg_grep('~(stay|microtime|usleep)$~', $samples);

@@ -8,7 +8,7 @@
 
 #define TRIES	1000u
 #define TRIES_AT_ONCE	100u
-#define PAUSE_US	1000u	/* between later ones, since the other thread may have lost its processor halfway */
+#define PAUSE_US	1000u	/* between later ones, since the other thread may have been preempted halfway */
 #define NUMBERS	5u
 
 /* The first number is the sum of the others. */
@@ -55,16 +55,14 @@ struct source_snapshot snapshot_source(const struct source_counters *counters)
 	return (struct source_snapshot){ v[0], v[1], v[2], v[3] };
 }
 
+/* The counters that sinks and the collector share, behind their sum. */
+#define COUNTERS_OF(c, sum) \
+	{ &(c)->sum, &(c)->samples_stored, &(c)->samples_queued, &(c)->samples_dropped_queue, &(c)->samples_dropped_rejected }
+
 struct sink_snapshot snapshot_sink(const struct sink_counters *counters)
 {
 	struct sink_counters *c = (struct sink_counters *)counters;
-	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_handed,
-		&c->samples_stored,
-		&c->samples_queued,
-		&c->samples_dropped_queue,
-		&c->samples_dropped_rejected,
-	};
+	_Atomic uint64_t *const from[NUMBERS] = COUNTERS_OF(c, samples_handed);
 	uint64_t v[NUMBERS];
 
 	take(from, v);
@@ -74,13 +72,7 @@ struct sink_snapshot snapshot_sink(const struct sink_counters *counters)
 struct collector_snapshot snapshot_collector(const struct collector_counters *counters)
 {
 	struct collector_counters *c = (struct collector_counters *)counters;
-	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_received,
-		&c->samples_stored,
-		&c->samples_queued,
-		&c->samples_dropped_queue,
-		&c->samples_dropped_rejected,
-	};
+	_Atomic uint64_t *const from[NUMBERS] = COUNTERS_OF(c, samples_received);
 	uint64_t v[NUMBERS];
 
 	take(from, v);

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* A thread that has lost its processor between two counters. */
+/* A thread that is preempted between two counters. */
 static void *finish_late(void *data)
 {
 	struct collector_counters *n = data;

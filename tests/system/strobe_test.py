@@ -96,7 +96,7 @@ def skip_all(reason):
 def wait_for(condition, seconds=60):
     """Waits until `condition()` is true; returns its value, or the last false one when time is up. It is up late, since
     machines are busy: a wait that times out has failed anyway. Conditions are often queries, and many programs wait at the same
-    time, so the longer a wait is, the rarer they are asked."""
+    time, so the polling interval grows with the wait."""
     begun = time.monotonic()
     while not (value := condition()) and (waited := time.monotonic() - begun) < seconds:
         time.sleep(min(0.02 + waited / 20, 0.25))
