@@ -269,7 +269,7 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, enum store_removal
 	if (reason == STORE_REMOVED_AGE)
 		log_info("expired the day %.10s: older than the limit", date);
 	else
-		log_info("evicted the day %.10s: the store was above its limit of size", date);
+		log_info("evicted the day %.10s: the store exceeded its size limit", date);
 	lock_take(&s->lock);
 	s->stats.days_removed[reason]++;
 	lock_release(&s->lock);

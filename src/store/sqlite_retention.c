@@ -189,8 +189,8 @@ static uint64_t bytes_of(const struct pieces *p)
 /* Returns the reason for an eviction at this cap. */
 static const char *exceeded_limit(const struct store_limits *l, uint64_t cap)
 {
-	return cap < l->max_bytes || !l->max_bytes ? "the disk had less space than must stay free" :
-						     "the store was above its limit of size";
+	return cap < l->max_bytes || !l->max_bytes ? "the disk had less free space than --min-free" :
+						     "the store exceeded its size limit";
 }
 
 /* Removes whole days, oldest first. Days that may still be written to stay. */
